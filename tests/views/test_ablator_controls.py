@@ -53,7 +53,7 @@ def test_it_starts_with_the_first_question_and_the_first_method_that_is_built(ab
         "route": False, "check": False,
     }  # fmt: skip
     assert [option for option in ablator._controls["method"].options] == ["hipporag2", "dense"]
-    assert ablator._asked.value == "q1: Which lake does the river at Orsby flow into?"
+    assert ablator._question_box.value == "q1: Which lake does the river at Orsby flow into?"
     assert "by rules, no language model" in ablator._head.html
     assert "<div class='beside'>" in ablator._context.html
     assert repr(ablator).startswith("Ablator with hipporag2: Answer to 'Which lake")
@@ -73,7 +73,7 @@ def test_ask_moves_the_controls_and_leaves_the_others(ablator, engine):
 
 
 def test_controls_ask(ablator):
-    ablator._asked.value = "q2: Where was the founder of Orsby born?"
+    ablator._question_box.value = "q2: Where was the founder of Orsby born?"
     assert ablator.answer.question == "Where was the founder of Orsby born?"
     ablator._controls["compress"].value = ""
     assert ablator.answer.reading.compressor == ""
@@ -82,8 +82,8 @@ def test_controls_ask(ablator):
     assert ablator.answer.reading.compressor.startswith("similarity[budget=250")
     ablator._controls["route"].value = True
     assert ablator.answer.reading.kind and ablator._controls["prompt"].disabled
-    ablator._asked.value = "Who founded Orsby?"
-    assert ablator.answer.question == "Who founded Orsby?" and ablator._asked.value == "Who founded Orsby?"
+    ablator._question_box.value = "Who founded Orsby?"
+    assert ablator.answer.question == "Who founded Orsby?" and ablator._question_box.value == "Who founded Orsby?"
     assert ablator.setting.budget == 250 and ablator._message.html == ""
 
 

@@ -409,10 +409,10 @@ def test_a_setting_that_cannot_be_is_refused(tracer):
 
 def test_asking(tracer):
     assert tracer.ask("q2").no_paths and tracer.answer == "(abstained)"
-    assert "no path was kept" in tracer._head.html and tracer._asked.value == "q2: Who painted the fog?"
+    assert "no path was kept" in tracer._head.html and tracer._question_box.value == "q2: Who painted the fog?"
     own = tracer.ask("Who was Ilse Varn?")
-    assert own.gold == () and tracer._asked.value == "Who was Ilse Varn?"
-    tracer._asked.value = f"q1: {QUESTION}"
+    assert own.gold == () and tracer._question_box.value == "Who was Ilse Varn?"
+    tracer._question_box.value = f"q1: {QUESTION}"
     assert tracer.shown.question == QUESTION and len(tracer.shown.dots) == 2
     with pytest.raises(SettingError, match="not among dotrag"):
         tracer.ask("q1", "ircot")
@@ -420,7 +420,7 @@ def test_asking(tracer):
     tracer.ask("q2")
     assert tracer.changed is not None and not tracer.changed  # asked with the moved setting, which changes nothing
     asked = len(Scripted.asked)
-    tracer._asked.value = ""
+    tracer._question_box.value = ""
     assert len(Scripted.asked) == asked
 
 

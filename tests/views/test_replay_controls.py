@@ -59,7 +59,7 @@ def run(tiny, tiny_index, engine, tmp_path):
 
 
 def state(widget) -> tuple:
-    controls = (widget._asked, widget._method, widget._backbone, widget._other, widget._other_backbone)
+    controls = (widget._question_box, widget._method, widget._backbone, widget._other, widget._other_backbone)
     controls = [control.value for control in controls]
     return widget.left, widget.right, widget.stage, controls, widget._stage.value, shown(widget)
 
@@ -85,7 +85,7 @@ def test_it_starts_with_the_first_of_everything(widget, tiny):
     assert controls == [f"q1: {QUESTION}", "bdtr", "dense", "", "dense"]
     assert "River Aldra" in sides[0] and sides[1] == ""
     assert left.stages == ("round 0", "round 1", "round 2", "end")
-    assert list(widget._asked.options) == [f"{q.id}: {q.question}" for q in tiny.questions]
+    assert list(widget._question_box.options) == [f"{q.id}: {q.question}" for q in tiny.questions]
     assert repr(widget).startswith(f"ReplayWidget at round 0: {QUESTION} bdtr")
 
 
@@ -93,7 +93,7 @@ def test_choose_moves_the_controls_and_leaves_the_others(widget, engine):
     found = widget.choose("q2", method="ircot")
     assert found is widget.left and found.question == "Where was the founder of Orsby born?"
     assert found.method == "ircot[iterations=2,backbone=dense]"
-    assert state(widget)[3] == [widget._asked.options[1], "ircot", "dense", "", "dense"]
+    assert state(widget)[3] == [widget._question_box.options[1], "ircot", "dense", "", "dense"]
     assert widget.choose(backbone="bm25").method == "ircot[iterations=2,backbone=bm25]"
     asked = len(engine.asked)
     assert widget.choose(QUESTION, "bdtr", "dense").gold == ("p1", "p2")
@@ -101,7 +101,7 @@ def test_choose_moves_the_controls_and_leaves_the_others(widget, engine):
 
 
 def test_controls_choose_and_compare(widget):
-    widget._asked.value = widget._asked.options[1]
+    widget._question_box.value = widget._question_box.options[1]
     assert widget.left.question == "Where was the founder of Orsby born?"
     widget._method.value = "ircot"
     widget._backbone.value = "bm25"
@@ -111,7 +111,7 @@ def test_controls_choose_and_compare(widget):
     widget._other_backbone.value = "bm25"
     assert widget.right.method == "bdtr[iterations=2,min_docs=2,backbone=bm25]"
     assert all(shown(widget))
-    widget._asked.value = widget._asked.options[0]
+    widget._question_box.value = widget._question_box.options[0]
     assert widget.left.question == widget.right.question == QUESTION
     widget._other.value = ""
     assert widget.right is None and shown(widget)[1] == ""
@@ -235,7 +235,7 @@ def test_queries_follow_from_edited_thoughts():
 
 def test_a_saved_run_needs_neither_index_nor_engine(run, tiny):
     widget = wb.replay(run.folder)
-    assert list(widget._asked.options) == [f"{q.id}: {q.question}" for q in tiny.questions]
+    assert list(widget._question_box.options) == [f"{q.id}: {q.question}" for q in tiny.questions]
     assert widget._method.options == (run.methods[1],)  # dense is no iterative method
     assert widget._backbone.layout.display == "none"
     found = widget.choose("q2")

@@ -39,7 +39,7 @@ def run(index, engine, tmp_path):
 
 
 def state(widget) -> tuple:
-    controls = [widget._asked, widget._stage, widget._pair, widget._seed, *widget._sliders.values()]
+    controls = [widget._question_box, widget._stage, widget._pair, widget._seed, *widget._sliders.values()]
     shown = (widget._head.html, widget._table.html, widget._ratings.html)
     return widget.shown, widget.at, widget.chosen, [control.value for control in controls], shown
 
@@ -50,7 +50,7 @@ def after(widget, source="kestrel", target="ilse") -> float:
 
 def test_it_starts_with_the_steered_walk_of_the_first_question(widget, engine):
     assert (widget.walk.question, widget.walk.gold, widget.at) == (QUESTION, ASKED.support, 3)
-    assert widget._asked.value == f"s1: {QUESTION}" and widget._stage.value == 3
+    assert widget._question_box.value == f"s1: {QUESTION}" and widget._stage.value == 3
     assert [label for label, _ in widget._stage.options] == list(widget.walk.stages)
     assert widget.chosen == widget.shown.rated[0].phrase == widget._seed.value
     assert (widget._sliders["beta"].value, widget._sliders["damping"].value) == (2.5, 0.5)
@@ -154,8 +154,8 @@ def test_side_by_side(widget):
 
 def test_a_question_of_ones_own_and_one_without_facts(widget, engine):
     widget.ask("who was born in tarn?")
-    assert widget.walk.gold == () and widget._asked.value == "who was born in tarn?"
-    widget._asked.value = "s2: what broadcasts show 3?"
+    assert widget.walk.gold == () and widget._question_box.value == "who was born in tarn?"
+    widget._question_box.value = "s2: what broadcasts show 3?"
     assert widget.walk.gold == OTHER.support
     engine.facts = 0
     widget.ask("nothing of this")

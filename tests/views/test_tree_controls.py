@@ -47,7 +47,7 @@ def community_of(tree, name: str) -> int:
 
 
 def state(tree) -> tuple:
-    controls = (tree._levels, tree._by, tree._route_of, tree._rounds, tree._asked, *tree._sliders.values())
+    controls = (tree._levels, tree._by, tree._route_of, tree._rounds, tree._question_box, *tree._sliders.values())
     return text(tree), tree._trail[:], tree._list.options, [one.value for one in controls], tree._head.html
 
 
@@ -207,7 +207,7 @@ def test_only_the_tab_in_front_is_sent(tree):
 
 
 def test_a_question_its_routes_and_rounds(tree):
-    tree._asked.value = "t1: What flows into river hub?"
+    tree._question_box.value = "t1: What flows into river hub?"
     assert tree.routes.question == QUESTIONS[0].question and tree._message.html == ""
     assert list(tree._route_of.options) == ["fused", "entity", "triple", "community", "path"]
     assert tree.picture.rings and tree._tabs.selected_index == TABS.index("question")

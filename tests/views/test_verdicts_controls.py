@@ -108,11 +108,11 @@ def test_questions_come_worst_first_with_a_trace(verdicts, made):
     asked = verdicts.questions()
     scores = [row.scores[0] for row in asked.rows]
     assert scores == sorted(scores) and {row.question_id for row in asked.rows} == {"q1", "q2"}, "q3 has no answer"
-    assert [value for _, value in verdicts._asked.options][1:] == [row.question_id for row in asked.rows]
+    assert [value for _, value in verdicts._question_list.options][1:] == [row.question_id for row in asked.rows]
     worst = asked.rows[0].question_id
     shown = verdicts.trace(worst)
-    assert isinstance(shown, Replay) and verdicts._asked.value == worst and "round 1" in verdicts._trace.html
-    verdicts._asked.value = asked.rows[-1].question_id
+    assert isinstance(shown, Replay) and verdicts._question_list.value == worst and "round 1" in verdicts._trace.html
+    verdicts._question_list.value = asked.rows[-1].question_id
     assert asked.rows[-1].question in " ".join(Checked(verdicts._trace.html).shown)
     verdicts.cell("Original", "popqa", "em")
     assert isinstance(verdicts.trace(worst), Trace) and "RETRIEVER" in verdicts._trace.html
@@ -125,7 +125,7 @@ def test_a_missing_trace_is_said(verdicts, made, monkeypatch):
     monkeypatch.setattr(type(made), "trace", lambda *_: (_ for _ in ()).throw(FileNotFoundError()))
     with pytest.raises(DataError, match="evaluate with trace='full'"):
         verdicts.trace("q1")
-    verdicts._asked.value = "q1"
+    verdicts._question_list.value = "q1"
     assert "evaluate with trace=" in verdicts._message.html
 
 
@@ -229,7 +229,7 @@ def test_nothing_in_a_run_is_acted_upon(tmp_path, text):
     for part in shown:
         Checked(part.html)
         assert not UNSHOWABLE.search(part.html)
-    for label, _ in verdicts._asked.options:
+    for label, _ in verdicts._question_list.options:
         assert not UNSHOWABLE.search(label)
     assert not UNSHOWABLE.search(json.dumps(verdicts._grid.data, ensure_ascii=False))
     assert not UNSHOWABLE.search(repr(verdicts)) and "<script>" not in verdicts.static_html().replace(STYLE, "")

@@ -42,21 +42,23 @@ def test_a_new_widget_shows_a_saved_trace(saved):
 def test_it_goes_through_a_saved_run(tiny, tiny_index, tmp_path):
     run = wb.evaluate(tiny.questions, [wb.method("dense", tiny_index)], out=tmp_path / "run", progress=False)
     tree = EventTree(run)
-    assert tree.question.id == "q1" and tree._asked.options == tuple(f"{q.id}: {q.question}" for q in tiny.questions)
-    tree._asked.value = f"q2: {tiny.questions[1].question}"
+    assert tree.question.id == "q1" and tree._question_box.options == tuple(
+        f"{q.id}: {q.question}" for q in tiny.questions
+    )
+    tree._question_box.value = f"q2: {tiny.questions[1].question}"
     assert tree.question == tiny.questions[1] and tree.trace[0].inputs["question"] == tiny.questions[1].question
 
 
 def test_an_error_of_a_control_is_shown_and_one_of_code_is_raised(saved):
     tree = EventTree(saved)
-    before, shown = tree._asked.value, tree.trace
-    tree._asked.value = "<what> else?"
+    before, shown = tree._question_box.value, tree.trace
+    tree._question_box.value = "<what> else?"
     assert "SettingError: a trace of one question only has no question &#x27;&lt;what&gt; else?" in tree._message.html
     Checked(tree._message.html)
-    assert tree._asked.value == before and tree.trace is shown
+    assert tree._question_box.value == before and tree.trace is shown
     with pytest.raises(SettingError, match="has no question"):
         tree.ask("what else?")
-    tree._asked.value = ""
+    tree._question_box.value = ""
     assert tree._message.html == ""
 
 
@@ -66,10 +68,10 @@ def test_controls_that_are_set_fire_nothing(saved):
     tree.ask = asked.append
     with tree._quietly():
         with tree._quietly():
-            tree._asked.value = "one"
-        tree._asked.value = "two"
+            tree._question_box.value = "one"
+        tree._question_box.value = "two"
     assert asked == []
-    tree._asked.value = "three"
+    tree._question_box.value = "three"
     assert asked == ["three"]
 
 

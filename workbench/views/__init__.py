@@ -1,7 +1,7 @@
 """Views: functions from a record to a part of a page, a text or a picture. No view computes what it shows.
 
 Each file here registers the views of some records with `view` (:mod:`workbench.views.parts`), and is loaded when one of
-these is first shown: a new one has a line in `VIEWS_OF`, a picture that is asked for by its name one in `PICTURES`."""
+these is first shown: a new file needs a line in `VIEWS_OF`, and a picture with a name one in `PICTURES`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.views.render import page, plain_part, plain_text, text_of
 __all__ = ["PICTURES", "VIEWS_OF", "html", "text"]
 
 # Module that defines records → the modules here with their views, which are loaded when such a record is first shown:
-# what shows a run needs pandas, and what shows a trained network matplotlib.
+# views of a run need pandas, and those of a trained network matplotlib.
 VIEWS_OF = {
     "data.folder": ("index",),
     "data.origin": ("index",),
@@ -84,27 +84,27 @@ PICTURES: Registry[Callable] = Registry(
 
 
 def part_view(cls: type) -> Callable[[Any], Part | None]:
-    """What shows a class as a part of a page."""
+    """The function that shows a class as a part of a page."""
     _load(cls)
-    found = view.dispatch(cls)
-    return plain_part if found is view.dispatch(object) else found
+    registered = view.dispatch(cls)
+    return plain_part if registered is view.dispatch(object) else registered
 
 
 def html_view(cls: type) -> Callable[[Any], str]:
-    """What shows a class as HTML: a page of its part, unless it has HTML of its own."""
+    """The function that shows a class as HTML: a page of its part, unless it has HTML of its own."""
     _load(cls)
-    found = html.dispatch(cls)
-    return (lambda thing: page(view(thing))) if found is html.dispatch(object) else found
+    registered = html.dispatch(cls)
+    return (lambda thing: page(view(thing))) if registered is html.dispatch(object) else registered
 
 
 def text_view(cls: type) -> Callable[[Any], str]:
-    """What shows a class in a terminal: where it has no text of its own, what its part says."""
+    """The function that shows a class in a terminal: its own text, or else the text of its part."""
     _load(cls)
-    found = text.dispatch(cls)
-    if found is not text.dispatch(object):
-        return found
-    shown = view.dispatch(cls)
-    return plain_text if shown is view.dispatch(object) else lambda thing: text_of(shown(thing)) or cls.__name__
+    registered = text.dispatch(cls)
+    if registered is not text.dispatch(object):
+        return registered
+    to_part = view.dispatch(cls)
+    return plain_text if to_part is view.dispatch(object) else lambda thing: text_of(to_part(thing)) or cls.__name__
 
 
 def page_head() -> str:

@@ -1,7 +1,7 @@
 """A widget that shows why a covered question is answered wrongly: vary method, prompt, compression and routing.
 
-ablator = ablate(index, data.questions)               # shows itself; asks the methods that the index has layers for
-ablator.ask("Who built the bridge?", prompt="cot")    # what the controls do, as functions; gives the Answer
+ablator = ablate(index, data.questions)               # shows itself; runs the methods whose layers the index has
+ablator.ask("Who built the bridge?", prompt="cot")    # the controls as functions; returns the Answer
 ablator.ask(compress="graph-walk", budget=2000)       # the same question with another setting
 ablator.compressed(budget=1000)                       # full and compressed context side by side
 ablator.prove()                                       # the query behind the answer, its bindings hop by hop
@@ -66,7 +66,7 @@ from workbench.views.widget import Widget, question_box, row, texts
 
 EXECUTED = "sparql-exec"  # the reader that takes its answer from executing the query
 RETRIEVED = ("ket_rag", "lightrag", "hipporag2", "dense")
-WHOLE = 12_000  # cl100k tokens of a context before compression, where the method lays out none of its own
+WHOLE = 12_000  # cl100k tokens of a context before compression, where the method has no layout of its own
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ class Setting:
     check: bool = False
 
     def changed(self, given: Mapping[str, Any]) -> Setting:
-        known = [field.name for field in fields(self)]
-        if unknown := [name for name in given if name not in known]:
-            raise SettingError(f"no setting {unknown[0]!r} can be moved; there are {', '.join(known)}")
+        names = [field.name for field in fields(self)]
+        if unknown := [name for name in given if name not in names]:
+            raise SettingError(f"no setting {unknown[0]!r} can be moved; there are {', '.join(names)}")
         return replace(self, **given)
 
     @property
@@ -142,7 +142,7 @@ def methods_over(index: Index, methods: Sequence[str | Method] | None = None) ->
     if methods is None:
         built = set(index.manifest["layers"])
         methods = [name for name in RETRIEVED if name in METHODS and set(METHODS[name].layers) <= built]
-    return {one if isinstance(one, str) else one.label: one for one in methods}
+    return {method if isinstance(method, str) else method.label: method for method in methods}
 
 
 K = 20  # passages ranked, as in a run
@@ -192,12 +192,12 @@ class Ablator(Widget):
     def ask(self, question: str | int | None = None, **setting: Any) -> Answer:
         """Answer a question (its id, text or position, or any other text), by default the current one, and show the
         result. Settings that are not given stay as they are."""
-        asked = self._question if question is None else self._session.find_or_own(question)
+        chosen = self._question if question is None else self._session.find_or_own(question)
         changed = self.setting.changed(setting)
-        # Before anything moves, so that an error changes nothing.
-        attempt = self._attempt(asked, changed)
+        # Computed before any state changes, so that an error changes nothing.
+        attempt = self._attempt(chosen, changed)
         proof = self._execute(attempt) if changed.check else attempt.answer.proof
-        self._question, self.setting, self.attempt = asked, changed, attempt
+        self._question, self.setting, self.attempt = chosen, changed, attempt
         self.proof = proof
         self._draw()
         return attempt.answer
@@ -242,7 +242,7 @@ class Ablator(Widget):
     # -- attempts -----------------------------------------------------------------------------------------------------
 
     def _attempt(self, question: Question, setting: Setting) -> Attempt:
-        """The answer with a setting, which is kept. A failure of the engine is a failure of the answer."""
+        """The attempt at a question with a setting, cached. If the engine fails, the answer has the failure."""
         reader, session = self._reader(setting), self._session
         key = question.question, setting.method, reader.label
         if key not in self._attempts:
@@ -256,8 +256,8 @@ class Ablator(Widget):
         return self._attempts[key]._replace(question=question, setting=setting)
 
     def _execute(self, attempt: Attempt) -> Proof:
-        """The answer checked by executing a query on the facts of the evidence: the query that the reply holds, else
-        one that the engine writes for the question."""
+        """Check the answer by executing a query on the facts of the evidence: the query in the reply, otherwise one
+        that the engine writes for the question."""
         answer, session = attempt.answer, self._session
         if answer.proof:
             return answer.proof
@@ -281,15 +281,16 @@ class Ablator(Widget):
         return reader("direct", engine, index=index, **given)
 
     def _tried_rows(self) -> list[tuple]:
-        """Of all attempts at the current question, in order."""
-        return [_tried(one) for one in self._attempts.values() if one.question.question == self._question.question]
+        """A row for each attempt at the current question, in order."""
+        question = self._question.question
+        return [_tried(attempt) for attempt in self._attempts.values() if attempt.question.question == question]
 
     # -- controls -----------------------------------------------------------------------------------------------------
 
     def _make_controls(self, compressors: Sequence[str]) -> None:
-        self._asked = self._bind(
+        self._question_box = self._bind(
             question_box(self._session.questions, self._session.label),
-            lambda asked: asked and self.ask(asked), lambda: question_label(self._question),
+            lambda typed: typed and self.ask(typed), lambda: question_label(self._question),
         )  # fmt: skip
         proposed = dict.fromkeys([*compressors, *filter(None, [self.setting.compress])])
         lists = {
@@ -326,7 +327,7 @@ class Ablator(Widget):
         query = widgets.VBox([self._prove, self._picture, self._drawn, self._proof])
         self._tabs = widgets.Tab([self._context, query, self._trace, self._tried], titles=TABS)
         self._stack(
-            self._asked,
+            self._question_box,
             row(*(self._controls[name] for name in ("method", "compress", "budget"))),
             row(*(self._controls[name] for name in ("prompt", "retry", "route", "check"))),
             self._message,
@@ -364,15 +365,15 @@ class Ablator(Widget):
     # -- display ------------------------------------------------------------------------------------------------------
 
     def _heading(self) -> Part | None:
-        """The answer, right or wrong, how it came about, and whether the context contains the gold answer."""
+        """The answer, its verdict, how it was produced, and whether the context contains the gold answer."""
         answer, gold = self.answer, " · ".join(self._question.answers)
-        shown = italic("abstained") if answer.abstained else strong(answer.text, limit=NAME) or italic("no answer")
+        reply = italic("abstained") if answer.abstained else strong(answer.text, limit=NAME) or italic("no answer")
         mark, unread = self.proof.mark if self.proof else "", unread_reply(answer)
         by = f"{reading_text(answer.reading)}; " if answer.reading else ""
         by += f"by {whose_words(answer.engines)}{', no language model' * all(map(no_model, answer.engines))}"
         return group(
             line(
-                bad(answer.failure, limit=400) or shown,
+                bad(answer.failure, limit=400) or reply,
                 _judged(self.attempt.verdict),
                 f"gold: {clean(gold, NAME)}" if gold else "",
                 faint(f"query: {clean(mark, NAME)}" if mark else ""),
@@ -411,10 +412,10 @@ class Ablator(Widget):
 
 def _tried(attempt: Attempt) -> tuple:
     answer, reading = attempt.answer, attempt.answer.reading or Reading("")
-    shown = "(abstained)" if answer.abstained else answer.failure or answer.text
+    reply = "(abstained)" if answer.abstained else answer.failure or answer.text
     routed = f", routed as {reading.kind}" if reading.kind else ""
     prompt = f"{reading.prompt}{routed}{', again' * reading.retried}"
-    cells = (clean(one, NAME) for one in (attempt.setting.method, prompt, reading.compressor, shown))
+    cells = (clean(cell, NAME) for cell in (attempt.setting.method, prompt, reading.compressor, reply))
     return *cells, attempt.verdict, attempt.shown.tokens
 
 

@@ -1,7 +1,7 @@
 """The one style of all figures for print: a picture that shows and saves itself, panels with room for their names, and
-the marks that figures share. Names stand beside what they name and never on each other; what a colour means is said
-once, below. matplotlib's own font has Latin, Greek, Cyrillic and Arabic letters and no others: where a figure has more,
-it gets further fonts of the system, else names in Chinese would be drawn as empty boxes."""
+the marks that figures share. Names are written beside their marks and never overlap; one legend below explains the
+colours. matplotlib's own font has only Latin, Greek, Cyrillic and Arabic letters: a figure with other letters gets
+further fonts of the system, because names in Chinese would otherwise be drawn as empty boxes."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, THEMED_CS
 from workbench.views.parts import Part, image
 from workbench.views.render import html_of
 
-SIZE, SMALL = 8, 7  # points of letters: of names and titles, and of what there is much of
+SIZE, SMALL = 8, 7  # font sizes in points: of names and titles, and of frequent texts
 ROW = 0.26  # inches of a row of a chart of bars
 LETTER = 0.57  # the width of a letter, as a share of its size
 COLOURS, MARKERS = (BLUE, ORANGE, GREEN, VERMILION, GREY, PURPLE), "os^Dvp"
 HALO = (Stroke(linewidth=2, foreground="white"), Normal())
-# Metadata that would make every file different.
+# The metadata, by suffix, that would make every file different.
 _DATES = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}
-# What matplotlib draws in black, white and grey takes these colours of a theme.
+# The colours of a theme that replace matplotlib's black, white and grey.
 _DYES = {"#000000": "var(--ink)", "#ffffff": "var(--paper)", GREY: "var(--faint)"}
 
 
@@ -63,14 +63,14 @@ class Label(NamedTuple):
 
 
 class Picture:
-    """A matplotlib figure that shows itself in a notebook, with no plotting state behind it: in the theme of the page
-    around it, and in files in black on white. `data` is what it draws. Letters that no installed font has stay text in
-    SVG, so that whoever shows it draws them."""
+    """A matplotlib figure that shows itself in a notebook, without the state of pyplot: in the theme of the page around
+    it, and in files in black on white. `data` is the drawn data. In SVG, letters that no installed font has remain
+    text, so that the program that shows the file draws them."""
 
     def __init__(
         self, figure: Figure, description: str, data: pd.DataFrame | None = None, labels: Iterable[Label] = ()
     ):
-        FigureCanvasAgg(figure)  # which knows how large a text is drawn
+        FigureCanvasAgg(figure)  # measures drawn texts
         # Labels shift the layout slightly at every drawing, so it is settled once.
         with _quiet_on_glyphs():
             self._lacking = lacking(figure)
@@ -97,14 +97,14 @@ class Picture:
         """The picture as an SVG file in the theme of the page that shows it as an image."""
         out = io.BytesIO()
         self._write(out, ".svg")
-        dyed = re.sub("|".join(_DYES), lambda found: _DYES[found[0]], out.getvalue().decode())
+        dyed = re.sub("|".join(_DYES), lambda match: _DYES[match[0]], out.getvalue().decode())
         return dyed.replace("<style", f"<style>{theme_css()}svg{{fill:var(--ink)}}</style><style", 1)
 
     def _write(self, out: Path | io.BytesIO, suffix: str) -> None:
         settings = {"svg.hashsalt": "hopscope"} | ({"svg.fonttype": "none"} if self._lacking else {})
         if self._lacking and suffix != ".svg":
-            said = f"no installed font draws {self._lacking[:20]!r}"
-            warnings.warn(f"{said}; install one, such as Noto Sans CJK, or save the figure as SVG", stacklevel=3)
+            problem = f"no installed font draws {self._lacking[:20]!r}"
+            warnings.warn(f"{problem}; install one, such as Noto Sans CJK, or save the figure as SVG", stacklevel=3)
         with matplotlib.rc_context(settings), _quiet_on_glyphs():
             self.figure.savefig(out, format=suffix[1:], metadata={_DATES[suffix]: None})
 
@@ -126,7 +126,7 @@ class Picture:
 
 @contextmanager
 def _quiet_on_glyphs() -> Iterator[None]:
-    """Without a warning of matplotlib for each letter that no font has."""
+    """Suppress matplotlib's warnings about letters that no font has."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
@@ -139,8 +139,8 @@ def panels(
     width: float, height: float, columns: int = 1, rows: int = 1, *, names: Iterable[str] = (),
     ends: Iterable[str] = (), **settings: Any,
 ) -> tuple[Figure, list[Axes]]:  # fmt: skip
-    """A figure of several panels, `width` inches in all, beside the `names` of rows on the left, if there are any, and
-    with room on the right for the names of lines at their `ends`."""
+    """A figure of several panels, together `width` inches wide, with additional room on the left for the `names` of
+    rows and on the right for the names of lines at their `ends`."""
     names, ends = list(names), list(ends)
     right = max((inches(name) + 0.25 for name in ends), default=0.0)
     figure = Figure(layout="none", dpi=110)
@@ -168,23 +168,23 @@ def panels(
 def bars(
     width: float, names: Iterable[str], limit: int = 60, *, row: float = ROW, extra: float = 1.0, **settings: Any
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with a row for each name, the first on top, whose height follows; `extra` inches are for axes."""
+    """A figure with a row for each name, the first on top; its height grows with them. `extra` inches are for axes."""
     labels = [plain_label(name, limit) for name in names]
     return panels(width, extra + row * max(1, len(labels)), names=labels, **settings)
 
 
 def picture(
-    figure: Figure, title: str, data: pd.DataFrame | None = None, labels: Iterable[Label] = (), *, shown: str = ""
+    figure: Figure, title: str, data: pd.DataFrame | None = None, labels: Iterable[Label] = (), *, heading: str = ""
 ) -> Picture:
-    """The picture under its title, or under what is `shown` in its place."""
-    text = wrapped(shown or title, figure.get_figwidth() - 0.2, SIZE + 1)
+    """The picture under its title, or under a `heading` instead."""
+    text = wrapped(heading or title, figure.get_figwidth() - 0.2, SIZE + 1)
     figure.suptitle(text, x=0.1 / figure.get_figwidth(), ha="left", fontsize=SIZE + 1)
     return Picture(figure, short(title, 200), data, labels)
 
 
 def legend(figure: Figure, entries: Mapping[str, Mapping[str, Any]]) -> None:
-    """What colours and marks mean, in lines below the figure: name → its look, that of a line, or of a bar if it has a
-    `facecolor`."""
+    """Explain colours and marks below the figure: name → its look, that of a bar if it has a `facecolor`, otherwise
+    that of a line."""
     handles = [
         (Patch if "facecolor" in look else Line2D)(*(() if "facecolor" in look else ((), ())), label=name, **look)
         for name, look in ((plain_label(name, 60), look) for name, look in entries.items())
@@ -203,7 +203,7 @@ def plain_label(value: str, limit: int) -> str:
 
 
 def wrapped(text: str, width: float, size: float = SIZE) -> str:
-    """A label in lines of so many inches, of which there are at most three."""
+    """A label, wrapped to at most three lines of `width` inches."""
     letters = max(12, int(72 * width / (LETTER * size)))
     return "\n".join(textwrap.wrap(plain_label(text, 3 * letters), letters)[:3])
 
@@ -215,7 +215,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence]) -> pd.DataFrame:
 
 
 def inches(text: str, size: float = SMALL) -> float:
-    """About how wide a text is drawn."""
+    """The approximate width of a drawn text."""
     return LETTER * size * max(map(len, text.split("\n")), default=0) / 72
 
 
@@ -223,7 +223,7 @@ def inches(text: str, size: float = SMALL) -> float:
 
 
 def style(at: int) -> dict[str, str]:
-    """Colour and marker of the line at this place."""
+    """Colour and marker of the line at this position."""
     return {"color": colour(at), "marker": MARKERS[at % len(MARKERS)]}
 
 
@@ -237,7 +237,8 @@ def bar(colour: str, hatch: str = "") -> dict[str, Any]:
 
 
 def lines(axes: Axes, curves: Mapping[str, Mapping[float, float]], **look: Any) -> list[Label]:
-    """name → {x: y}, a line each; the names, for the right margin of the last panel (`ends` of `panels`)."""
+    """Draw a line for each name → {x: y}. Returns the names as labels for the right margin of the last panel (`ends` of
+    `panels`)."""
     for at, (name, curve) in enumerate(curves.items()):
         axes.plot(list(curve), list(curve.values()), **{**style(at), "markersize": 4.5, "linewidth": 1.3, **look},
                   label=plain_label(name, 80))  # fmt: skip
@@ -249,7 +250,7 @@ def lines(axes: Axes, curves: Mapping[str, Mapping[float, float]], **look: Any) 
 
 
 def end(axes: Axes, name: str, y: float, colour: str) -> Label:
-    """The name of a line beside the axes, as near to its height `y` as the others leave room."""
+    """The label of a line beside the axes, as close to its height `y` as the other labels permit."""
     steps = sorted(range(-40, 41), key=abs)
     spots = [(1.0, y, (6, 4.5 * step), "left", "center") for step in steps]
     return Label(axes, plain_label(name, 80), spots, colour, outside=True, needed=True)
@@ -268,7 +269,8 @@ def around(x: float, y: float, gap: float = 5) -> list[tuple[Any, Any, tuple[flo
 
 def stacked(axes: Axes, rows: Sequence[Sequence[float]], looks: Sequence[Mapping[str, Any]], *,
             shares: bool = False, counts: bool = True) -> None:  # fmt: skip
-    """A bar per row of its parts side by side, or of their `shares`; a part that has room says how many it `counts`."""
+    """Draw a stacked bar per row, of its values or of their `shares`. With `counts`, parts with enough room show their
+    value."""
     whole = max(map(sum, rows), default=0) or 1
     for at, parts in enumerate(rows):
         left, unit = 0.0, (sum(parts) or 1) if shares else 1
@@ -285,8 +287,8 @@ def differences(
     series: Mapping[str, Mapping[str, tuple[float, float | None, float | None]]], label: str, title: str
 ) -> Picture:
     """A picture of differences with intervals: name → place → (difference, low, high). Names are rows, and each place
-    is a panel, or the other way round if there are more places. Too few questions have no interval (None or NaN) and
-    are a mark alone."""
+    is a panel, or the other way round if there are more places. Differences over too few questions have no interval
+    (None or NaN) and are a mark alone."""
     places = list(dict.fromkeys(place for values in series.values() for place in values))
     turned = len(places) > len(series)
     rows, titles = (places, list(series)) if turned else (list(series), places)
@@ -313,27 +315,27 @@ def differences(
 
 
 def spaced(axes: Axes, values: Iterable[float]) -> None:
-    """A logarithmic x axis with these values as ticks, as far as they have room."""
-    kept: list[float] = []
+    """Make the x axis logarithmic, with these values as ticks where they have room."""
+    ticks: list[float] = []
     for value in sorted(set(values), reverse=True):
-        if value > 0 and (not kept or kept[-1] >= 1.4 * value):
-            kept.append(value)
+        if value > 0 and (not ticks or ticks[-1] >= 1.4 * value):
+            ticks.append(value)
     axes.set_xscale("log")
-    axes.set_xticks(kept, [f"{value:g}" for value in kept])
+    axes.set_xticks(ticks, [f"{value:g}" for value in ticks])
     axes.minorticks_off()
 
 
 def logarithmic(axes: Axes, values: Iterable[float | None]) -> None:
-    """A logarithmic x axis for values from 0 on, with a place for 0 where one of them is 0."""
-    known = [value for value in values if value is not None]
-    powers = [log10(value) for value in known if value] or [0]
+    """Make the x axis logarithmic for values from 0 on, with a tick at 0 if one of them is 0."""
+    numbers = [value for value in values if value is not None]
+    powers = [log10(value) for value in numbers if value] or [0]
     low, high = floor(min(powers)), ceil(max(powers))
-    if 0 in known:
+    if 0 in numbers:
         axes.set_xscale("symlog", linthresh=10**low, linscale=max(0.4, 0.25 * (high - low)))
     else:
         axes.set_xscale("log")
     step = max(1, ceil((high - low) / 3))
-    axes.set_xticks([*([0] if 0 in known else []), *(10.0**power for power in range(low, high + 1, step))])
+    axes.set_xticks([*([0] if 0 in numbers else []), *(10.0**power for power in range(low, high + 1, step))])
     axes.minorticks_off()
 
 
@@ -345,7 +347,7 @@ def whole_numbers(axis: Any) -> None:
 
 
 def _place(figure: Figure, labels: Iterable[Label]) -> None:
-    """Write the labels where they meet no text that stands already."""
+    """Write each label at its first spot that overlaps no other text."""
     renderer = figure.canvas.get_renderer()
     taken = [text.get_window_extent(renderer) for axes in figure.axes for text in axes.texts]
     for label in labels:
@@ -366,7 +368,7 @@ def _place(figure: Figure, labels: Iterable[Label]) -> None:
 
 
 def _moved(written: Any, spot: tuple, renderer: Any) -> Bbox:
-    """The frame of a label at a spot, a little wider than its letters."""
+    """Move a label to a spot. Returns its frame, a little wider than its letters."""
     x, y, offset, horizontal, vertical = spot
     written.xy = (x, y)
     written.set(position=offset, ha=horizontal, va=vertical)
@@ -380,7 +382,7 @@ def _inside(box: Bbox, frame: Bbox) -> bool:
 # -- fonts -------------------------------------------------------------------------------------------------------------
 
 
-# Fonts that systems have for the other scripts, widely installed ones first.
+# System fonts for other scripts, the most widely installed first.
 OTHERS = (
     "Noto Sans CJK SC", "Noto Sans SC", "Noto Sans CJK JP", "Noto Sans JP", "Noto Sans KR", "Source Han Sans SC",
     "WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Droid Sans Fallback", "Microsoft YaHei", "SimHei", "Yu Gothic",
@@ -390,7 +392,8 @@ OTHERS = (
 
 
 def lacking(figure: Figure) -> str:
-    """Give the texts of a figure further fonts where they need some; the letters that no installed font has, sorted."""
+    """Give the texts of a figure the further fonts that they need. Returns the letters that no installed font has,
+    sorted."""
     missing: set[str] = set()
     for text in figure.findobj(Text):
         if text.get_text().isascii():
@@ -409,8 +412,8 @@ def _unknown(text: str, families: tuple[str, ...]) -> set[int]:
 
 @cache
 def _installed() -> tuple[str, ...]:
-    known = {font.name for font in fontManager.ttflist}
-    return tuple(name for name in OTHERS if name in known)
+    families = {font.name for font in fontManager.ttflist}
+    return tuple(name for name in OTHERS if name in families)
 
 
 @cache

@@ -1,5 +1,4 @@
-"""The view of a structured context, alone or next to its compressed form, and of the sentence of a longer text in which
-an answer stands.
+"""The views of a structured context, alone or next to its compressed form, and excerpts of texts around an answer.
 
 A number and a colour show the hop: 0 for names in the question, 1 for their neighbours, and so on. Dropped parts are
 pale and struck through."""
@@ -33,16 +32,16 @@ from workbench.views.parts import (
     words,
 )
 
-SHOWN = 8  # rows of a table, or texts, that stand unfolded
+SHOWN = 8  # rows of a table, or texts, that are unfolded
 MOST = 200  # rows of a table; the record has all
 LONG = 60_000  # characters of a whole context that a view shows
 MARKED = 300  # names that are marked in texts, the nearest first
 _DESCRIPTION = 300  # characters
-HOPS = 6  # that have a colour; the last is that of all further hops
+HOPS = 6  # hops with a colour; all further hops have that of the last
 
 
 class Marks:
-    """Names as they are marked in a text: those that were reached by their hop, answers as gold."""
+    """Marks names in texts: those that were reached with the colour of their hop, answers as gold."""
 
     def __init__(self, hops: Iterable[tuple[str, int]] = (), gold: Sequence[str] = ()):
         self.hops = dict(hops)
@@ -53,7 +52,7 @@ class Marks:
         self._pattern = re.compile(f"({'|'.join(map(bounded, names))})", re.I) if names else None
 
     def __call__(self, text: str, limit: int = CLIP) -> Part:
-        """At most `limit` characters of a text."""
+        """A text with marked names, cut to `limit` characters."""
         pieces = self._pattern.split(clean(text, limit)) if self._pattern else [clean(text, limit)]
         inside = tuple(self._marked(piece) if at % 2 else piece for at, piece in enumerate(pieces) if piece)
         return Part("words", inside)
@@ -97,35 +96,35 @@ def graph_rows(graph: ContextGraph) -> dict[str, tuple]:
     }
 
 
-def graph_part(graph: ContextGraph, kept: ContextGraph | None = None, marks: Marks | None = None) -> Part | None:
-    """The tables, each collapsible; rows that are not in `kept` are struck through."""
+def graph_part(graph: ContextGraph, compressed: ContextGraph | None = None, marks: Marks | None = None) -> Part | None:
+    """The tables, each collapsible; rows that are not in `compressed` are struck through."""
     marks, parts = marks or Marks(), []
-    stays = _stays(graph, graph if kept is None else kept)
+    stays = _stays(graph, graph if compressed is None else compressed)
     for name, rows in graph_rows(graph).items():
-        title = f"{len(rows):,} {name}" + ("" if kept is None else f", {sum(stays[name]):,} kept")
-        shown = [
+        title = f"{len(rows):,} {name}" + ("" if compressed is None else f", {sum(stays[name]):,} kept")
+        lines = [
             _row(row, marks) if stay else group(_row(row, marks), look="gone")
             for row, stay in islice(zip(rows, stays[name]), MOST)
         ]
         more = faint(f"… {len(rows) - MOST:,} more") if len(rows) > MOST else None
-        parts.append(fold(strong(title), _folding([*shown, *([more] if more else [])]), open=True))
+        parts.append(fold(strong(title), _folding([*lines, *([more] if more else [])]), open=True))
     return group(*parts)
 
 
 def _stays(before: ContextGraph, after: ContextGraph) -> dict[str, list[bool]]:
     """Which rows of each table are kept. A name without a description is kept if one of its relationships is."""
-    kept = {name: set(rows) for name, rows in graph_rows(after).items()}
+    remaining = {name: set(rows) for name, rows in graph_rows(after).items()}
     ends = {end for relation in after.relations for end in (relation.source, relation.target)}
-    kept["entities"] |= {row for row in before.entities if not row.description and row.name in ends}
-    return {name: [row in kept[name] for row in rows] for name, rows in graph_rows(before).items()}
+    remaining["entities"] |= {row for row in before.entities if not row.description and row.name in ends}
+    return {name: [row in remaining[name] for row in rows] for name, rows in graph_rows(before).items()}
 
 
 def unit_line(unit: Unit, marks: Marks, limit: int = CLIP, whole: str | None = None) -> Part:
-    """A unit; where the `whole` text that is read has it in part, the sentences that it leaves out struck through."""
+    """A unit. If the `whole` text that is read contains only a part of it, the omitted sentences are struck through."""
     title = [marks(unit.title or short(unit.text, 80), 200), faint(unit.id, limit=80)]
     if whole is None or " ".join(unit.text.split()) in whole:
         return details(title, line(marks(unit.text, limit)))
-    body = [_kept_in(whole, sentence, marks, limit) for sentence in islice(sentences(unit.text), MOST)]
+    body = [_sentence_part(whole, sentence, marks, limit) for sentence in islice(sentences(unit.text), MOST)]
     return details([*title, tag("in part")], line(body))
 
 
@@ -133,30 +132,33 @@ def unit_line(unit: Unit, marks: Marks, limit: int = CLIP, whole: str | None = N
 
 
 def compressed_part(
-    one: Compressed, gold: Sequence[str] = (), *, limit: int = CLIP, uncompressed: int | None = None
+    compressed: Compressed, gold: Sequence[str] = (), *, limit: int = CLIP, uncompressed: int | None = None
 ) -> Part | None:
     """The whole context on the left, the kept part on the right; `gold` answers are marked in both. `limit` is the
     number of displayed characters of one text. `uncompressed`: tokens of the text that is read without compression,
     which has another layout than the tables that are compressed."""
-    marks, full, short = Marks(one.hops, gold), _full(one, uncompressed), counted(one.tokens, "token")
+    marks, full = Marks(compressed.hops, gold), _full(compressed, uncompressed)
+    short = counted(compressed.tokens, "token")
     return group(
-        line(marks(one.question), tag(one.compressor, limit=NAME)),
-        line(f"fall-back: {one.fallback}" if one.fallback else None, look="note", limit=400),
-        line(strong(f"{full} → {short}, budget {one.budget:,}"), faint("kept", "; ".join(_shares(one)))),
-        _legend(one, gold),
+        line(marks(compressed.question), tag(compressed.compressor, limit=NAME)),
+        line(f"fall-back: {compressed.fallback}" if compressed.fallback else None, look="note", limit=400),
+        line(strong(f"{full} → {short}, budget {compressed.budget:,}"), faint("kept", "; ".join(_shares(compressed)))),
+        _legend(compressed, gold),
         beside(
-            group(line(strong("full"), f", {full} tokens", sep=""), graph_part(one.before, one.graph, marks)),
+            group(
+                line(strong("full"), f", {full} tokens", sep=""), graph_part(compressed.before, compressed.graph, marks)
+            ),
             group(
                 line(strong("compressed"), f", {short}", sep=""),
-                group(*_kept(one, marks, limit)) or graph_part(one.graph, marks=marks),
+                group(*_headed_groups(compressed, marks, limit)) or graph_part(compressed.graph, marks=marks),
             ),
         ),
-        details("the text that the reader is shown", code(marks(one.text, limit))),
+        details("the text that the reader is shown", code(marks(compressed.text, limit))),
     )
 
 
 def texts_part(before: str | None, after: str, marks: Marks, limit: int = LONG) -> Part | None:
-    """A text that was read; where another was retrieved, that one on the left, with sentences that were not read struck
+    """The text that was read. If the retrieved text differs, it is on the left, and omitted sentences are struck
     through."""
     read = group(line(strong("read")), code(marks(after, limit)))
     if before is None or before == after:
@@ -165,20 +167,20 @@ def texts_part(before: str | None, after: str, marks: Marks, limit: int = LONG) 
     lines = [
         part
         for line in before[:limit].split("\n")
-        for part in ("\n", words([_kept_in(whole, sentence, marks, limit) for sentence in sentences(line)]))
+        for part in ("\n", words([_sentence_part(whole, sentence, marks, limit) for sentence in sentences(line)]))
     ]
     cut = quiet(f"… {counted(len(before) - limit, 'more character')}" if len(before) > limit else "")
     return beside(group(line(strong("retrieved")), code(*lines[1:]), cut), read)
 
 
-def _kept(one: Compressed, marks: Marks, limit: int) -> Iterator[Part]:
-    """The parts under each heading of the compressed text: names with their relationships, and units. What is both is a
-    name first, if a line of the table is kept for it."""
-    units = {unit.id: unit for unit in (*one.graph.chunks, *one.graph.sources)}
-    entities = {row.name: row for row in one.graph.entities}
-    described = entities.keys() | {row.source for row in one.graph.relations}
-    whole = " ".join(one.text.split())
-    for (heading, hop), parts in groupby(one.kept, key=lambda part: part[:2]):
+def _headed_groups(compressed: Compressed, marks: Marks, limit: int) -> Iterator[Part]:
+    """The parts under each heading of the compressed text: names with their relationships, and units. What is both is
+    first listed as a name, if its table has a row for it."""
+    units = {unit.id: unit for unit in (*compressed.graph.chunks, *compressed.graph.sources)}
+    entities = {row.name: row for row in compressed.graph.entities}
+    described = entities.keys() | {row.source for row in compressed.graph.relations}
+    whole = " ".join(compressed.text.split())
+    for (heading, hop), parts in groupby(compressed.kept, key=lambda part: part[:2]):
         rows: list[Part] = []
         named: set[str] = set()
         for name in islice((name for *_, ids in parts for name in ids), MOST):
@@ -187,13 +189,13 @@ def _kept(one: Compressed, marks: Marks, limit: int) -> Iterator[Part]:
                 continue
             named.add(name)
             rows.append(_row(entities.get(name, ContextEntity(name)), marks))
-            rows += [_row(relation, marks) for relation in one.graph.relations if relation.source == name]
+            rows += [_row(relation, marks) for relation in compressed.graph.relations if relation.source == name]
         title = strong(heading.strip("= ") or "texts", limit=NAME)
         yield details([hop_chip(hop), title, faint(len(rows))], _folding(rows), open=True)
 
 
-def _legend(one: Compressed, gold: Sequence[str]) -> Part | None:
-    reached, what = Counter(hop for _, hop in one.hops), {0: "named in the question"}
+def _legend(compressed: Compressed, gold: Sequence[str]) -> Part | None:
+    reached, what = Counter(hop for _, hop in compressed.hops), {0: "named in the question"}
     entries = [
         words(hop_chip(hop), what.get(hop, f"hop {hop:d}"), f"({count:,})") for hop, count in sorted(reached.items())
     ]
@@ -212,10 +214,10 @@ def _row(row: ContextEntity | ContextRelation | Path | Unit, marks: Marks) -> Pa
     return words(marks.chip(row.source), _ends(row), marks.chip(row.target), described)
 
 
-def _kept_in(whole: str, sentence: str, marks: Marks, limit: int) -> Part | None:
-    """A sentence, struck through where a text does not have it; spaces do not count."""
-    kept = " ".join(sentence.split()) in whole
-    return marks(sentence, limit) if kept else marked("gone", marks(sentence, limit))
+def _sentence_part(whole: str, sentence: str, marks: Marks, limit: int) -> Part | None:
+    """A sentence, struck through if the `whole` text does not contain it; white space does not count."""
+    present = " ".join(sentence.split()) in whole
+    return marks(sentence, limit) if present else marked("gone", marks(sentence, limit))
 
 
 def _folding(rows: Sequence[Part | None]) -> Part | None:
@@ -228,15 +230,15 @@ def _ends(relation: ContextRelation) -> Part:
     return words(relation.source, "—", relation.target, limit=NAME)
 
 
-def _full(one: Compressed, uncompressed: int | None) -> str:
+def _full(compressed: Compressed, uncompressed: int | None) -> str:
     """The length of the full context; as text and as tables, where these differ."""
-    if uncompressed in (None, one.tokens_before):
-        return f"{one.tokens_before:,}"
-    return f"{uncompressed:,} (as tables {one.tokens_before:,})"
+    if uncompressed in (None, compressed.tokens_before):
+        return f"{compressed.tokens_before:,}"
+    return f"{uncompressed:,} (as tables {compressed.tokens_before:,})"
 
 
-def _shares(one: Compressed) -> list[str]:
-    stays = _stays(one.before, one.graph)
+def _shares(compressed: Compressed) -> list[str]:
+    stays = _stays(compressed.before, compressed.graph)
     return [f"{sum(rows):,} of {len(rows):,} {name}" for name, rows in stays.items() if rows]
 
 
@@ -250,7 +252,7 @@ def _bare(name: str) -> str:
 
 # -- excerpts ---------------------------------------------------------------------------------------------------------
 
-_HEAD = re.compile(r"[a-z ]{1,20}: ")  # what introduces a text, such as `read in: `
+_HEAD = re.compile(r"[a-z ]{1,20}: ")  # the introduction of a text, such as `read in: `
 _JOIN = " → "  # between the sentences that rules read
 
 
@@ -266,19 +268,19 @@ class Excerpt(NamedTuple):
 
 
 def excerpt(text: str, answer: str, longest: int) -> Excerpt:
-    """The text where it is short enough, else the last sentence that holds the answer, or as much around it.
+    """The text if it is short enough, otherwise the last sentence with the answer, or as much as fits around it.
 
     >>> str(excerpt("read in: It is old. → It opened in 1938, they say.", "1938", 40))
     'read in: … It opened in «1938», they say.'
     """
     sought = answer.strip() if len(answer) <= longest else ""
-    found = list(re.finditer(bounded(sought), text, re.IGNORECASE)) if sought else []
-    if not found:
+    matches = list(re.finditer(bounded(sought), text, re.IGNORECASE)) if sought else []
+    if not matches:
         return Excerpt(clean(text, longest))
-    at = found[-1]
+    at = matches[-1]
     begin, end = 0, len(text)
     if len(text) > longest:
-        held = [one for part in text.split(_JOIN) for one in sentences(part) if re.search(bounded(sought), one, re.I)]
+        held = [s for part in text.split(_JOIN) for s in sentences(part) if re.search(bounded(sought), s, re.I)]
         begin = text.rindex(held[-1]) if held and held[-1] in text else at.start()
         end = begin + len(held[-1] if held else at[0])
     begin = max(begin, at.start() - longest // 2)

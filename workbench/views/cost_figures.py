@@ -15,7 +15,7 @@ from workbench.views.charts import Label, Picture, plain_label
 from workbench.views.palette import BLUE, GREY, ORANGE
 
 _OURS = {"color": BLUE, "marker": "o", "linestyle": ""}
-BASES = {  # what a number of cost rests on
+BASES = {  # the basis of a cost → its look
     "measured": _OURS,
     "forecast": {**_OURS, "markerfacecolor": "none"},
     "published": {"color": ORANGE, "marker": "s", "linestyle": "", "markersize": 4.5},
@@ -49,7 +49,7 @@ def wall_clock(times: Analysis) -> Picture:
 def construction_cost(costs: ConstructionCost) -> Picture:
     """Tokens of construction, tokens of communities, and minutes; a row per data set and method. Filled circles are
     measured, hollow ones a forecast, squares published."""
-    rows = _shown(costs)
+    rows = _best_rows(costs)
     names = (f"{row['data']}  {row['method']}" for row in rows)
     canvas, panels = charts.bars(7.8, names, columns=len(_PANELS), extra=1.4)
     for axes, (column, label) in zip(panels, _PANELS.items()):
@@ -70,8 +70,8 @@ def _look(row: Mapping[str, Any]) -> dict[str, Any]:
     return BASES[MEASURED if row["basis"] == FREE else row["basis"]]
 
 
-def _shown(costs: ConstructionCost) -> list[Mapping[str, Any]]:
-    """Of each method what is measured, else the forecast."""
+def _best_rows(costs: ConstructionCost) -> list[Mapping[str, Any]]:
+    """The measured row of each method, otherwise its forecast; and the published rows."""
     best: dict[tuple[str, str], Mapping[str, Any]] = {}
     for row in costs.rows:
         best.setdefault((row["data"], row["method"], row["basis"] == PUBLISHED), row)
@@ -81,17 +81,17 @@ def _shown(costs: ConstructionCost) -> list[Mapping[str, Any]]:
 def cost_quality(costs: CostQuality) -> Picture:
     """Quality against cost, with the intervals of the quality. Configurations on the front are numbered by cost;
     coincident ones share a number, and the others are squares. A thin line joins the settings of a method."""
-    known = [row for row in costs.rows if row["cost"] is not None and row["quality"] is not None]
+    complete = [row for row in costs.rows if row["cost"] is not None and row["quality"] is not None]
     places: dict[tuple[float, float], list[str]] = {}
-    for row in sorted((row for row in known if row["front"]), key=lambda row: row["cost"]):
+    for row in sorted((row for row in complete if row["front"]), key=lambda row: row["cost"]):
         places.setdefault((row["cost"], row["quality"]), []).append(_name(row))
     numbers = {", ".join(names): at for at, names in enumerate(places.values(), 1)}
     canvas, (axes,) = charts.panels(6.4, 3.6 + 0.17 * len(numbers))
-    for row in known:
+    for row in complete:
         axes.plot([row["cost"]] * 2, [row["low"], row["high"]], color=BLUE if row["front"] else GREY, linewidth=0.7)
-    for rows in _settings_of(known):
+    for rows in _settings_of(complete):
         axes.plot(*np.transpose([(row["cost"], row["quality"]) for row in rows]), color=GREY, linewidth=0.5)
-    behind = [(row["cost"], row["quality"]) for row in known if not row["front"]]
+    behind = [(row["cost"], row["quality"]) for row in complete if not row["front"]]
     axes.plot(*np.reshape(behind, (-1, 2)).T, color=GREY, marker="s", linestyle="")
     axes.plot(*np.reshape(list(places), (-1, 2)).T, color=BLUE, marker="o", linewidth=0.8, drawstyle="steps-post")
     labels = [Label(axes, str(at), charts.around(*place), needed=True) for at, place in enumerate(places, 1)]
@@ -102,7 +102,7 @@ def cost_quality(costs: CostQuality) -> Picture:
 
 
 def _settings_of(rows: Iterable[Mapping[str, Any]]) -> Iterable[list[Mapping[str, Any]]]:
-    """The configurations of each method that a run has with several settings or readers, by their cost."""
+    """The configurations of each method, which may differ in settings or readers, by their cost."""
     of: dict[str, list[Mapping[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: row["cost"]):
         of.setdefault(row["method"].partition("[")[0], []).append(row)
@@ -112,15 +112,15 @@ def _settings_of(rows: Iterable[Mapping[str, Any]]) -> Iterable[list[Mapping[str
 def pareto(costs: CostQuality) -> Picture:
     """Quality against the cost of the index, a panel per data set, with a logarithmic axis. Ours are circles (hollow: a
     forecast, its range a line) with numbers, published ones squares with names; the lines are the two fronts."""
-    shown: dict[str, list[Mapping[str, Any]]] = {}
+    by_data: dict[str, list[Mapping[str, Any]]] = {}
     for row in costs.rows:
         if row["cost"] is not None and row["quality"] is not None:
-            shown.setdefault(published_as(row["data"]) or row["data"], []).append(row)
-    numbers = _numbers(row for rows in shown.values() for row in rows)
-    count = max(1, len(shown))
+            by_data.setdefault(published_as(row["data"]) or row["data"], []).append(row)
+    numbers = _numbers(row for rows in by_data.values() for row in rows)
+    count = max(1, len(by_data))
     canvas, panels = charts.panels(max(6.4, 4.2 * count), 3.6 + 0.17 * len(numbers), count)
     labels: list[Label] = []
-    for axes, rows in zip(panels, shown.values()):
+    for axes, rows in zip(panels, by_data.values()):
         labels += _panel(axes, rows, numbers)
         named = ", ".join(dict.fromkeys(row["data"] for row in rows))
         axes.set_title(charts.wrapped(named, 3.4), loc="left", fontsize=charts.SIZE)
@@ -131,13 +131,13 @@ def pareto(costs: CostQuality) -> Picture:
 
 
 def _list(canvas: Any, numbers: Mapping[str, int], looks: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-    """What the numbers of a figure stand for, below it."""
+    """Explain the numbers of a figure below it."""
     none = {"linestyle": "", "marker": ""}
     charts.legend(canvas, {**(looks or {}), **{f"{number}  {name}": none for name, number in numbers.items()}})
 
 
 def _axis(costs: CostQuality, rows: Iterable[Mapping[str, Any]]) -> str:
-    """What the x axis of a panel shows; `unit` says what ours rest on."""
+    """The label of a panel's x axis; `unit` names the basis of our costs."""
     sides = {row["basis"] == PUBLISHED for row in rows}
     if sides == {True}:
         return f"{CONSTRUCTION} ({PUBLISHED})"
@@ -155,7 +155,7 @@ def _name(row: Mapping[str, Any]) -> str:
 
 
 def _panel(axes: Any, rows: Sequence[Mapping[str, Any]], numbers: Mapping[str, int]) -> list[Label]:
-    """The marks of a panel, with their names."""
+    """Draw the marks of a panel. Returns the labels with their names."""
     charts.logarithmic(axes, (row["cost"] for row in rows))
     names: dict[tuple[float, float], list[str]] = {}
     for row in rows:

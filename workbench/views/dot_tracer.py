@@ -1,16 +1,16 @@
 """A widget to follow DotRAG's search: concepts and anchors, each DOT step by step, single paths, effects of settings.
 
-tracer = trace_dots(index, data.questions)       # shows itself; asks the method
+tracer = trace_dots(index, data.questions)       # shows itself; runs the method
 tracer = trace_dots("runs/first")                # a saved run, with neither index nor engine
 tracer = trace_dots(evidence)                    # or a trace, of dotrag
-tracer.ask("Who starred in …?")                  # what the controls do, as functions
+tracer.ask("Who starred in …?")                  # the controls as functions
 tracer.step(0, 2)                                # the second iteration of the first DOT
 tracer.zoom("0.2.1")                             # one path, its sentences and its verdict
-tracer.set(tau=0.7, h_max=2)                     # asked again with these, and what that changes
+tracer.set(tau=0.7, h_max=2)                     # runs again with these settings, and shows the changes
 tracer.most(80)                                  # the picture with up to so many nodes, by default 12
 tracer.region()                                  # the whole region around the anchors, thousands of nodes
 tracer.beside()                                  # other methods on the same question
-tracer.pair("lightrag")                          # both answers, with what a judge said: in the run, or judge= now
+tracer.pair("lightrag")                          # both answers, with the verdicts of a judge: of the run, or of judge=
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ class Tracer(Stepper[Dots]):
 
     def zoom(self, path: str | None = None) -> JudgedPath | None:
         """Show one path, by its id, with its DOT and iteration; without an id, all paths again."""
-        found = None if path is None else self.shown.path(path)
-        if found:
-            of = ((dot.number, one.number) for dot in self.shown.dots for one in dot.iterations if found in one.paths)
-            self.dot, self.at = next(of)
-        self.path, self._region = found, None
+        judged = None if path is None else self.shown.path(path)
+        if judged:
+            steps = ((dot.number, step) for dot in self.shown.dots for step in dot.iterations)
+            self.dot, self.at = next((dot, step.number) for dot, step in steps if judged in step.paths)
+        self.path, self._region = judged, None
         self._draw()
         return self.path
 
@@ -115,18 +115,18 @@ class Tracer(Stepper[Dots]):
 
     def beside(self) -> Comparison:
         """Show the passages, nodes and paths that other methods find for the question, with the common ones marked."""
-        own = self._retrieval._replace(paths=tuple(path.nodes for path in self.shown.final))  # no saved row has them
+        own = self._retrieval._replace(paths=tuple(path.nodes for path in self.shown.final))  # saved rows have none
         others = self._session.others(self._question, self._method_name, self._others)
-        found = tuple(MethodResult(one.method, one.ranking, one.nodes, one.paths) for one in (own, *others))
-        self._compared = Comparison(self.shown.question, found, self.shown.gold)
+        results = tuple(MethodResult(item.method, item.ranking, item.nodes, item.paths) for item in (own, *others))
+        self._compared = Comparison(self.shown.question, results, self.shown.gold)
         self._draw_stage()
         return self._compared
 
     def pair(self, other: str | None, repeat: int = 0) -> ComparedAnswers | None:
-        """Show the answer of another method (its name in the run, or a SPEC) beside this one's, and what the judge said
-        of them in each dimension and order; None takes them away. Of a run with repeats, `repeat` counts from 0."""
-        asked = self._question, self._method_name
-        self.answers = self._session.pair(*asked, other, repeat, **self._moved) if other else None
+        """Show the answer of another method (its name in the run, or a SPEC) beside this one's, with the judge's
+        verdict in each dimension and order; None hides them. `repeat` counts the repeats of a run, from 0."""
+        request = self._question, self._method_name
+        self.answers = self._session.pair(*request, other, repeat, **self._moved) if other else None
         self._other = other or ""
         self._draw_stage()
         return self.answers
@@ -138,7 +138,7 @@ class Tracer(Stepper[Dots]):
 
     @property
     def trace(self) -> Trace:
-        """What `shown` was read from."""
+        """The trace from which `shown` was read."""
         return self._retrieval.trace
 
     @property
@@ -148,8 +148,8 @@ class Tracer(Stepper[Dots]):
     @property
     def drawing(self) -> Drawing | None:
         if self._region:
-            kept = {frozenset(hop) for path in self._dot_shown.kept for hop in zip(path.nodes, path.nodes[1:])}
-            return graph_drawing(self._region, kept, "kept paths")
+            pairs = {frozenset(hop) for path in self._dot_shown.kept for hop in zip(path.nodes, path.nodes[1:])}
+            return graph_drawing(self._region, pairs, "kept paths")
         return path_drawing(self.shown, self.path, types=self._types) if self.path else super().drawing
 
     def __repr__(self) -> str:
@@ -191,7 +191,7 @@ class Tracer(Stepper[Dots]):
         self._details, self._hint = self._text(self._path_part), self._text(self._hint_part)
         self._head, self._body, self._end = map(self._text, (self._above, self._dot_part, self._below))
         self._stack(
-            self._asked,
+            self._question_box,
             row(self._method, *self._sliders.values()),
             self._message,
             self._head,
@@ -205,7 +205,7 @@ class Tracer(Stepper[Dots]):
 
     def _clicked(self, node: int) -> None:
         """Zoom to the best path through the clicked node, or out again."""
-        name = next(one.name for one in self.drawing.nodes if one.id == node)
+        name = next(mark.name for mark in self.drawing.nodes if mark.id == node)
         through = [path for path in self._paths_so_far if name in path.nodes]
         best = min(through, key=lambda path: (not path.kept, path.nodes[-1] != name, -path.confidence), default=None)
         self.zoom(best.id if best and self.path is None else None)
@@ -221,14 +221,15 @@ class Tracer(Stepper[Dots]):
     # -- what is shown ------------------------------------------------------------------------------------------------
 
     def _read(self, question: Question, name: str, moved: Mapping[str, Any]) -> tuple:
-        retrieval, shown = super()._read(question, name, moved)
-        return retrieval, shown, super()._read(question, name, {})[1].diff(shown) if moved else None
+        retrieval, record = super()._read(question, name, moved)
+        return retrieval, record, super()._read(question, name, {})[1].diff(record) if moved else None
 
     def _shown_by(self, trace: Trace, question: Question) -> Dots:
         return dots(trace, (*question.start, *question.answers))
 
-    def _take(self, found: tuple) -> None:
-        self._retrieval, self.shown, self.changed = found
+    def _take(self, result: tuple) -> None:
+        super()._take(result[:2])
+        self.changed = result[2]
         self.path = self._region = self._compared = self.answers = None
         self._other, self.at = "", -1
         self.dot = self.shown.dots[0].number if self.shown.dots else -1
@@ -243,10 +244,12 @@ class Tracer(Stepper[Dots]):
 
     @property
     def _paths_so_far(self) -> list[JudgedPath]:
-        """The paths up to the iteration, kept ones first, then the surest."""
+        """The paths up to the iteration, kept ones first, then by confidence."""
         made = self._dot_shown.iterations[: self.at] if self._dot_shown else ()
-        kept = made[-1].kept if made else ()
-        return sorted((path for one in made for path in one.paths), key=lambda p: (p.id not in kept, -p.confidence))
+        kept_ids = made[-1].kept if made else ()
+        return sorted(
+            (path for step in made for path in step.paths), key=lambda p: (p.id not in kept_ids, -p.confidence)
+        )
 
     def _above(self) -> Part | None:
         return group(
@@ -271,7 +274,7 @@ class Tracer(Stepper[Dots]):
         return quiet(text(self._region) if self._region else hint)
 
     def _dot_part(self) -> Part | None:
-        """The rules of the DOT, and the iteration, folded: its paths stand in the list already."""
+        """The rules of the DOT, and the iteration, folded because its paths are listed already."""
         dot = self._dot_shown
         if dot is None:
             return None
@@ -282,13 +285,13 @@ class Tracer(Stepper[Dots]):
         return dots_view.dots_part(self.shown, drawn=True)
 
     def _below(self) -> Part | None:
-        """What other settings change, what the reader was given, other methods and answers."""
-        known, shown = self._session.passages, self.shown
-        read = f"{counted(len(shown.final), 'path')}, {counted(len(shown.chunks), 'passage')}"
+        """The effect of other settings, the input of the reader, other methods and answers."""
+        passages, record = self._session.passages, self.shown
+        read = f"{counted(len(record.final), 'path')}, {counted(len(record.chunks), 'passage')}"
         return group(
             None if self.changed is None else dots_view.diff_part(self.changed),
-            details(f"what the reader was given: {read}", dots_view.end_part(shown, known)),
-            dots_view.comparison_part(self._compared, known) if self._compared else None,
+            details(f"what the reader was given: {read}", dots_view.end_part(record, passages)),
+            dots_view.comparison_part(self._compared, passages) if self._compared else None,
             view(self.answers) if self.answers else None,
         )
 

@@ -67,21 +67,21 @@ ENDED = {
 Passages = Mapping[str, Passage]
 
 
-view.register(Dots, lambda shown: group(heading(shown), whole(shown)))
+view.register(Dots, lambda dots: group(heading(dots), whole(dots)))
 view.register(Dot, lambda dot: group(dot_heading(dot), stages_part(steps(dot))))
 
 
 # -- parts of a page ---------------------------------------------------------------------------------------------------
 
 
-def whole(shown: Dots, passages: Passages | None = None, *, drawn: bool = False) -> Part | None:
+def whole(dots: Dots, passages: Passages | None = None, *, drawn: bool = False) -> Part | None:
     """All parts under the heading."""
-    return group(selection_part(shown), dots_part(shown, drawn=drawn), end_part(shown, passages))
+    return group(selection_part(dots), dots_part(dots, drawn=drawn), end_part(dots, passages))
 
 
-def dots_part(shown: Dots, *, drawn: bool) -> Part | None:
-    """The DOTs, folded; with pictures, where they are `drawn`, but for the first."""
-    made = ((dot, stages(shown, dot) if drawn else steps(dot, shown.gold)) for dot in shown.dots)
+def dots_part(dots: Dots, *, drawn: bool) -> Part | None:
+    """The DOTs, folded; if `drawn`, they have pictures, and the first is unfolded."""
+    made = ((dot, stages(dots, dot) if drawn else steps(dot, dots.gold)) for dot in dots.dots)
     return group(
         *(details(dot_heading(dot), stages_part(parts), open=drawn and not at) for at, (dot, parts) in enumerate(made))
     )
@@ -89,34 +89,34 @@ def dots_part(shown: Dots, *, drawn: bool) -> Part | None:
 
 def steps(dot: Dot, gold: Sequence[str] = ()) -> list[Stage]:
     """The rules and the iterations."""
-    made = [Stage(f"iteration {one.number}", part=iteration_part(one, gold)) for one in dot.iterations]
+    made = [Stage(f"iteration {step.number}", part=iteration_part(step, gold)) for step in dot.iterations]
     return [Stage("rules", part=setting_part(dot)), *made]
 
 
-def stages(shown: Dots, dot: Dot, **drawn: Any) -> list[Stage]:
-    """The same, each with the picture of what it reached, `drawn` as by `dot_drawing`."""
-    numbers = [0, *(one.number for one in dot.iterations)]
-    drawings = (dot_drawing(shown, dot.number, number, **drawn) for number in numbers)
-    return [one._replace(drawing=drawing) for one, drawing in zip(steps(dot, shown.gold), drawings)]
+def stages(dots: Dots, dot: Dot, **drawn: Any) -> list[Stage]:
+    """The same, each with the picture of the nodes that it reached; `drawn` are settings of `dot_drawing`."""
+    numbers = [0, *(iteration.number for iteration in dot.iterations)]
+    drawings = (dot_drawing(dots, dot.number, number, **drawn) for number in numbers)
+    return [stage._replace(drawing=drawing) for stage, drawing in zip(steps(dot, dots.gold), drawings)]
 
 
-def heading(shown: Dots) -> Part | None:
+def heading(dots: Dots) -> Part | None:
     """The question, the method, and why it found no path, fell back or failed."""
-    return trace_heading(shown, "no path was kept: the passages are those of the anchors" if shown.no_paths else None)
+    return trace_heading(dots, "no path was kept: the passages are those of the anchors" if dots.no_paths else None)
 
 
-def selection_part(shown: Dots) -> Part | None:
+def selection_part(dots: Dots) -> Part | None:
     """The concepts of the question, and the nodes that each anchors."""
     described = {
         concept.span: f"{concept.description} ({concept.type})" if concept.type else concept.description
-        for concept in shown.concepts
+        for concept in dots.concepts
     }
     rows = [
-        (dot.number, dot.level, dot.concept, described.get(dot.concept, ""), _anchors(dot, shown.gold))
-        for dot in shown.dots
+        (dot.number, dot.level, dot.concept, described.get(dot.concept, ""), _anchors(dot, dots.gold))
+        for dot in dots.dots
     ]
-    named = ", ".join(f"{span} ({kind})" for span, kind in shown.named)
-    routing = "routed by the named entities" if shown.routing else "routed by named entities and topics"
+    named = ", ".join(f"{span} ({kind})" for span, kind in dots.named)
+    routing = "routed by the named entities" if dots.routing else "routed by named entities and topics"
     routing += f"; names of the graph in the question: {named}" if named else ""
     headers = ["DOT", "level", "concept", "what it is", "anchors (similarity)"]
     return group(titled("concepts", clean(routing, LINE)), table(headers, rows, LINE))
@@ -138,27 +138,28 @@ def setting_part(dot: Dot) -> Part | None:
 
 
 @view.register(Iteration)
-def iteration_part(one: Iteration, gold: Sequence[str] = ()) -> Part | None:
+def iteration_part(iteration: Iteration, gold: Sequence[str] = ()) -> Part | None:
     """The queries, candidates and verdicts of an iteration."""
-    left_out = f"; {one.excluded:,} nodes were judged before" if one.excluded else ""
+    left_out = f"; {iteration.excluded:,} nodes were judged before" if iteration.excluded else ""
+    pathless = iteration.without
     candidates = [
-        (_node(node.name, gold), node.type, node.similarity, node.query + 1, "no path" * (node.name in one.without))
-        for node in one.candidates
+        (_node(node.name, gold), node.type, node.similarity, node.query + 1, "no path" * (node.name in pathless))
+        for node in iteration.candidates
     ]
-    paths = sorted(one.paths, key=lambda path: (path.id not in one.kept, path.fate == "cut", -path.confidence))
+    paths = sorted(iteration.paths, key=lambda p: (p.id not in iteration.kept, p.fate == "cut", -p.confidence))
     judged = [
         (
             path.id,
             _verdict(path),
-            _fate(path, one),
+            _fate(path, iteration),
             details(_chain(path, gold), line(path.passage, limit=600), _reasons(path)),
         )
         for path in paths
     ]
     return group(
-        line(one.failure, look="bad", limit=LINE),
-        *(line(tag(origin, limit=40), query, limit=LINE) for origin, query in one.queries[:SHOWN]),
-        quiet(f"asked before: {clean('; '.join(one.repeated), LINE)}" if one.repeated else ""),
+        line(iteration.failure, look="bad", limit=LINE),
+        *(line(tag(origin, limit=40), query, limit=LINE) for origin, query in iteration.queries[:SHOWN]),
+        quiet(f"asked before: {clean('; '.join(iteration.repeated), LINE)}" if iteration.repeated else ""),
         titled("candidates", f"{len(candidates):,}{left_out}"),
         long_table(["node", "type", "similarity", "query", ""], candidates, "candidates", SHOWN, NAME),
         titled("paths", f"{len(judged):,}"),
@@ -177,12 +178,12 @@ def path_part(path: JudgedPath, gold: Sequence[str] = ()) -> Part | None:
     )
 
 
-def end_part(shown: Dots, passages: Passages | None = None) -> Part | None:
+def end_part(dots: Dots, passages: Passages | None = None) -> Part | None:
     """The accepted paths as sentences, and the passages."""
     paths = [
-        (path.id, _verdict(path), [_chain(path, shown.gold), quiet(path.passage, limit=600)]) for path in shown.final
+        (path.id, _verdict(path), [_chain(path, dots.gold), quiet(path.passage, limit=600)]) for path in dots.final
     ]
-    chunks = [(rank, score, passage_cell(name, passages)) for rank, (name, score) in enumerate(shown.chunks, 1)]
+    chunks = [(rank, score, passage_cell(name, passages)) for rank, (name, score) in enumerate(dots.chunks, 1)]
     return group(
         titled("accepted paths", f"{len(paths):,}, best first"),
         long_table(["path", "verdict", "what it says"], paths, "paths", SHOWN, NAME),
@@ -194,9 +195,9 @@ def end_part(shown: Dots, passages: Passages | None = None) -> Part | None:
 @view.register(DotsDiff)
 def diff_part(diff: DotsDiff) -> Part | None:
     """The effect of other settings."""
-    asked = line(tag(diff.before, limit=NAME), "→", tag(diff.after, limit=NAME))
+    settings = line(tag(diff.before, limit=NAME), "→", tag(diff.after, limit=NAME))
     if not diff:
-        return group(asked, quiet("regions, anchors and paths are the same"))
+        return group(settings, quiet("regions, anchors and paths are the same"))
     dots = [
         (dot.concept, _sizes(dot.before), _sizes(dot.after), ", ".join(dot.gained), ", ".join(dot.lost))
         for dot in diff.dots
@@ -204,7 +205,7 @@ def diff_part(diff: DotsDiff) -> Part | None:
     paths = [("+", path) for path in diff.gained] + [("–", path) for path in diff.lost]
     listed = [(sign, _verdict(path), _chain(path)) for sign, path in paths]
     return group(
-        asked,
+        settings,
         table(["concept", "nodes per hop", "now", "anchors gained", "anchors lost"], dots, LINE),
         titled("paths", f"{len(diff.gained)} gained, {len(diff.lost)} lost"),
         long_table(["", "verdict", "path"], listed, "paths", SHOWN),
@@ -214,25 +215,25 @@ def diff_part(diff: DotsDiff) -> Part | None:
 @view.register(Comparison)
 def comparison_part(beside: Comparison, passages: Passages | None = None) -> Part | None:
     """The results of each method, in columns; results shared with another method are bold."""
-    known = passages or {}
+    by_id, common = passages or {}, beside.common
 
     def node(name: str) -> Part | None:
-        shown = _node(name, beside.gold)
-        return strong(shown) if name in beside.common else shown
+        label = _node(name, beside.gold)
+        return strong(label) if name in common else label
 
     def passage(name: str) -> Part | None:
-        shown = words(short(known[name].title or known[name].text, 80) if name in known else name, limit=NAME)
-        return strong(shown) if name in beside.common_passages else shown
+        label = words(short(by_id[name].title or by_id[name].text, 80) if name in by_id else name, limit=NAME)
+        return strong(label) if name in beside.common_passages else label
 
     columns = {
-        "passages": [map(passage, one.passages) for one in beside.found],
-        "nodes": [map(node, dict.fromkeys(one.nodes)) for one in beside.found],
-        "paths": [map(" → ".join, one.paths) for one in beside.found],
+        "passages": [map(passage, result.passages) for result in beside.found],
+        "nodes": [map(node, dict.fromkeys(result.nodes)) for result in beside.found],
+        "paths": [map(" → ".join, result.paths) for result in beside.found],
     }
-    names = [clean(one.method, NAME) for one in beside.found]
+    names = [clean(result.method, NAME) for result in beside.found]
     counts = [
-        (name, len(one.passages), len(one.nodes), len(beside.common.intersection(one.nodes)), len(one.paths))
-        for name, one in zip(names, beside.found)
+        (name, len(result.passages), len(result.nodes), len(common.intersection(result.nodes)), len(result.paths))
+        for name, result in zip(names, beside.found)
     ]
     parts = [table(["method", "passages", "nodes", "shared nodes", "paths"], counts)]
     for what, lists in columns.items():
@@ -265,20 +266,20 @@ def _rules(rules: Rules) -> Part | None:
 
 def _region(region: Region) -> Part | None:
     size = f"{counted(region.nodes, 'node')}, {counted(region.edges, 'edge')}"
-    said = [size, f"nodes per hop: {_sizes(region.hops)}"]
+    notes = [size, f"nodes per hop: {_sizes(region.hops)}"]
     if region.pruned:
-        said.append("left out by type: " + ", ".join(f"{kind} {count:,}" for kind, count in region.pruned.items()))
-    said += ["types were not filtered, for too little was left"] if region.filter_relaxed else []
-    said += ["cut, for it grew too large"] if region.truncated else []
-    return titled("region", clean("; ".join(said), LINE))
+        notes.append("left out by type: " + ", ".join(f"{kind} {count:,}" for kind, count in region.pruned.items()))
+    notes += ["types were not filtered, for too little was left"] if region.filter_relaxed else []
+    notes += ["cut, for it grew too large"] if region.truncated else []
+    return titled("region", clean("; ".join(notes), LINE))
 
 
 def _anchors(dot: Dot, gold: Sequence[str]) -> Part:
-    shown = (
+    names = (
         words(_node(anchor.name, gold), faint("exact" if anchor.exact else number(anchor.similarity)))
         for anchor in dot.anchors[:SHOWN]
     )
-    return words(words(*shown, sep=", "), tag("weak") if dot.weak else None)
+    return words(words(*names, sep=", "), tag("weak") if dot.weak else None)
 
 
 def _reasons(path: JudgedPath) -> Part | None:
@@ -297,11 +298,11 @@ def _verdict(path: JudgedPath) -> Part | None:
     return (strong if path.kept else words)(f"{clean(path.label, 40)} {path.confidence:.2f}")
 
 
-def _fate(path: JudgedPath, one: Iteration) -> str:
+def _fate(path: JudgedPath, iteration: Iteration) -> str:
     """The fate of a path in an iteration, and later."""
-    if path.id in one.kept:
+    if path.id in iteration.kept:
         return "kept" if path.kept else f"kept, later {clean(path.fate, 40)}"
-    return clean(one.dropped.get(path.id, path.fate), 40)
+    return clean(iteration.dropped.get(path.id, path.fate), 40)
 
 
 def _node(name: str, gold: Sequence[str]) -> Part:
@@ -316,7 +317,7 @@ def _sizes(sizes: Sequence[int]) -> str:
 
 LAST = 10**9  # an iteration after all others
 NODES = 200  # of a drawing, at most
-COLUMN, ROW, LEAST = 150, 38, 14  # between neighbours; rows that a column has room for
+COLUMN, ROW, LEAST = 150, 38, 14  # pixels between neighbours; rows that every column has room for
 UNTYPED = NodeStyle("", GREY)
 PATHS = tuple(
     style._replace(name=name) for name, style in (("complete", THICK), ("partial", DASHED), ("not kept", DOTTED))
@@ -332,16 +333,16 @@ def dot_drawing(
     and candidates without a path; at most `limit` of them. `types` are those of the index, which come before those of
     the trace."""
     dot = dots.dot(number)
-    done = [one for one in dot.iterations if one.number <= iteration]
-    kept = set(done[-1].kept) if done else set()
+    done = [entry for entry in dot.iterations if entry.number <= iteration]
+    kept_ids = set(done[-1].kept) if done else set()
     hops, places = _places(dot, _names(dot, dot.iterations, {path.id for path in dot.kept})[:limit])
-    met = set(_names(dot, done, kept))
-    shown = {name: place for name, place in places.items() if name in met}
-    paths = [path for one in done for path in one.paths]
-    roles = _roles(dot, paths, kept, shown)
-    nodes = [(name, roles[name], hops.get(name, 0), COLUMN * x, ROW * y) for name, (x, y) in shown.items()]
-    edges = _edges(paths, kept, {name: at for at, name in enumerate(shown)})
-    return _drawing(f"{dots.question}: {dot.concept}", dots, types, nodes, edges, left_out=len(met) - len(shown))
+    met = set(_names(dot, done, kept_ids))
+    visible = {name: place for name, place in places.items() if name in met}
+    paths = [path for entry in done for path in entry.paths]
+    roles = _roles(dot, paths, kept_ids, visible)
+    nodes = [(name, roles[name], hops.get(name, 0), COLUMN * x, ROW * y) for name, (x, y) in visible.items()]
+    edges = _edges(paths, kept_ids, {name: at for at, name in enumerate(visible)})
+    return _drawing(f"{dots.question}: {dot.concept}", dots, types, nodes, edges, left_out=len(met) - len(visible))
 
 
 def path_drawing(dots: Dots, path: JudgedPath, *, types: Types | None = None) -> Drawing:
@@ -360,11 +361,11 @@ def _drawing(
 ) -> Drawing:
     """`nodes` are names, roles, hops and places."""
     traced = Types.of(dots.types.items())
-    known = types or Types()
-    styles = type_styles((*known.order, *traced.order))
+    indexed = types or Types()
+    styles = type_styles((*indexed.order, *traced.order))
     drawn = []
     for node, role, hop, x, y in nodes:
-        kind, gold = known.type_of(node) or traced.type_of(node), " (gold)" * (node in dots.gold)
+        kind, gold = indexed.type_of(node) or traced.type_of(node), " (gold)" * (node in dots.gold)
         where = {"anchor": "anchor", "candidate": "candidate, no path leads to it"}.get(role, f"at hop {hop}")
         tooltip = f"{clean(node, 300)}{gold}\n{clean(kind, 80) or 'type not in the trace'}, {where}"
         style, label, (size, font) = styles.get(kind, UNTYPED), short(node, 28) + gold, _ROLES[role]
@@ -372,24 +373,24 @@ def _drawing(
     return Drawing(name, tuple(drawn), tuple(edges), (), PATHS, "anchor", types=types_shown(drawn, styles), **rest)
 
 
-def _names(dot: Dot, iterations: Sequence[Iteration], kept: set[str]) -> list[str]:
+def _names(dot: Dot, iterations: Sequence[Iteration], kept_ids: set[str]) -> list[str]:
     """The nodes that a DOT has reached after some iterations, most important first."""
     paths = sorted(
-        (path for one in iterations for path in one.paths),
-        key=lambda path: (path.id not in kept, -path.query_similarity),
+        (path for iteration in iterations for path in iteration.paths),
+        key=lambda path: (path.id not in kept_ids, -path.query_similarity),
     )
     nodes = [
         *(anchor.name for anchor in dot.anchors),
         *(node for path in paths for node in path.nodes),
-        *(candidate.name for one in iterations for candidate in one.candidates),
+        *(candidate.name for iteration in iterations for candidate in iteration.candidates),
     ]
     return list(dict.fromkeys(nodes))
 
 
-def _roles(dot: Dot, paths: Sequence[JudgedPath], kept: set[str], names: Iterable[str]) -> dict[str, str]:
+def _roles(dot: Dot, paths: Sequence[JudgedPath], kept_ids: set[str], names: Iterable[str]) -> dict[str, str]:
     roles = dict.fromkeys(names, "candidate")
     roles |= {node: "path" for path in paths for node in path.nodes}
-    roles |= {node: "kept" for path in paths if path.id in kept for node in path.nodes}
+    roles |= {node: "kept" for path in paths if path.id in kept_ids for node in path.nodes}
     return roles | {anchor.name: "anchor" for anchor in dot.anchors}
 
 
@@ -409,18 +410,18 @@ def _places(dot: Dot, names: Sequence[str]) -> tuple[dict[str, int], dict[str, t
     return hops, columns(layers, max(LEAST, ceil((8 * len(names)) ** 0.5)), before)  # somewhat wider than high
 
 
-def _edges(paths: Sequence[JudgedPath], kept: set[str], at: Mapping[str, int]) -> Iterator[DrawnEdge]:
-    """One edge for all paths over a hop, in either direction; its style is that of the best of them, and among many
-    edges it fades by the similarity of the closest to the question."""
-    found: dict[tuple[str, str], list[tuple[JudgedPath, Hop]]] = {}
+def _edges(paths: Sequence[JudgedPath], kept_ids: set[str], at: Mapping[str, int]) -> Iterator[DrawnEdge]:
+    """One edge for all paths over a hop, in either direction. Its style is that of the best of them; among many edges,
+    it fades with the similarity of its closest path to the question."""
+    by_ends: dict[tuple[str, str], list[tuple[JudgedPath, Hop]]] = {}
     for path in paths:
         for source, target, hop in zip(path.nodes, path.nodes[1:], path.relations):
             if source in at and target in at:
-                ends = (source, target) if (target, source) not in found else (target, source)
-                found.setdefault(ends, []).append((path, hop))
+                ends = (source, target) if (target, source) not in by_ends else (target, source)
+                by_ends.setdefault(ends, []).append((path, hop))
     drawn, weights = [], []
-    for (source, target), hops in found.items():
-        style = min((_style(path.label if path.id in kept else "") for path, _ in hops), key=PATHS.index)
+    for (source, target), hops in by_ends.items():
+        style = min((_style(path.label if path.id in kept_ids else "") for path, _ in hops), key=PATHS.index)
         tooltip = _edge_tooltip(source, target, hops[0][1], style, [path.id for path, _ in hops])
         label = "" if style is NOT_KEPT else _relations(hops[0][1])  # kept paths can be read in the picture
         drawn.append(DrawnEdge(at[source], at[target], style, tooltip, label))

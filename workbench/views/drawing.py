@@ -27,8 +27,8 @@ HEIGHT = 520  # pixels of a picture, without its legend
 LEGEND = 46  # pixels that a page gets for its legend; more entries take room from the picture
 LABEL = 40  # characters of a label
 ENTRY, TIP = 40, 220  # characters of an entry of a legend, and of a map's tooltip
-MANY, PALEST = 80, 0.35  # edges from which on they fade, and the share of their opacity that the palest keep
-STRONG = 0.85  # opacity from which on edges are those of a path that matters, whose relations are always written
+MANY, PALEST = 80, 0.35  # edges beyond which they fade, and the least share of their opacity that remains
+STRONG = 0.85  # the least opacity of edges of an important path, whose relations are always written
 SHAPES = {  # name on a page: matplotlib's marker, letter in a legend
     "dot": ("o", "●"),
     "square": ("s", "■"),
@@ -116,7 +116,7 @@ class DrawnEdge(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Drawing(Record):
-    """What a picture shows, and its legend: the styles in order, the types, and what an outline means (`outlined`).
+    """The content of a picture, and its legend: the styles in order, the types, and what an outline means (`outlined`).
 
     `left_out` counts the nodes or edges that had no room. `height` is in pixels, `inches` the size of a figure; `empty`
     is the text for a drawing without nodes."""
@@ -139,8 +139,8 @@ class Drawing(Record):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Map(Record):
-    """What a map shows. The first `discs` rows of its nodes are discs, the largest first, the others points; labels of
-    earlier rows have precedence.
+    """The content of a map. The first `discs` rows of its nodes are discs, the largest first, the others points; labels
+    of earlier rows have precedence.
 
     ids         int (n,): what a click reports; a node keeps its place on the way to the next map of the same `space`
     places      float (n, 2), radii float (n,): x points right and y down, in any one unit
@@ -179,21 +179,21 @@ def _(drawing: Drawing) -> str:
 
 
 @text.register
-def _(shown: Map) -> str:
-    size = f"{shown.discs:,} discs, {len(shown) - shown.discs:,} points, {len(shown.edges):,} lines"
-    return f"Map of {clean(shown.name, NAME)!r}: {size}{f'; {shown.left_out}' if shown.left_out else ''}"
+def _(disc_map: Map) -> str:
+    size = f"{disc_map.discs:,} discs, {len(disc_map) - disc_map.discs:,} points, {len(disc_map.edges):,} lines"
+    return f"Map of {clean(disc_map.name, NAME)!r}: {size}{f'; {disc_map.left_out}' if disc_map.left_out else ''}"
 
 
 @html.register(Drawing)
 @html.register(Map)
-def _picture_html(shown: Drawing | Map) -> str:
-    if isinstance(shown, Drawing) and not shown.nodes:
-        return page(quiet(shown.empty))
-    return page(quiet(text(shown))) + drawing_frame(shown)
+def _picture_html(drawing: Drawing | Map) -> str:
+    if isinstance(drawing, Drawing) and not drawing.nodes:
+        return page(quiet(drawing.empty))
+    return page(quiet(text(drawing))) + drawing_frame(drawing)
 
 
 def entry_name(name: str) -> str:
-    """By this name an entry of a legend is hidden and shown."""
+    """The name by which an entry of a legend is hidden and shown."""
     return short(name, ENTRY)
 
 
@@ -205,8 +205,8 @@ def type_styles(order: Sequence[str]) -> dict[str, NodeStyle]:
 
 
 def in_type(role: NodeStyle, kind: str, styles: Mapping[str, NodeStyle]) -> NodeStyle:
-    """The mark of a role in the colour of a type; grey where the type is not known, and the role's own where none
-    is."""
+    """The mark of a role in the colour of a type; grey if the type is unknown, and the role's own colour if there are
+    no types."""
     if not styles:
         return role
     return role._replace(colour=styles[kind].colour if kind in styles else GREY)
@@ -215,19 +215,19 @@ def in_type(role: NodeStyle, kind: str, styles: Mapping[str, NodeStyle]) -> Node
 def types_shown(nodes: Iterable[DrawnNode], styles: Mapping[str, NodeStyle], shape: str = "") -> tuple[NodeStyle, ...]:
     """The types of a drawing's nodes, as entries of its legend, all of one `shape` or each of its own."""
     present = {node.type for node in nodes}
-    shown = (style._replace(shape=shape or style.shape) for name, style in styles.items() if name in present)
-    return tuple(sorted(dict.fromkeys(shown), key=lambda style: style.name == OTHER.name))
+    entries = (style._replace(shape=shape or style.shape) for name, style in styles.items() if name in present)
+    return tuple(sorted(dict.fromkeys(entries), key=lambda style: style.name == OTHER.name))
 
 
 def faded(edges: Sequence[DrawnEdge], weights: Sequence[float]) -> Iterator[DrawnEdge]:
-    """The edges, paler where there are more than `MANY`, so that nodes and labels stand out: in each style the heaviest
-    keep their colour, and the lightest, or all of one weight, fade as the number of edges asks; those of a path that
-    matters never do. `weights`: one each."""
+    """The edges, paler if there are more than `MANY`, so that nodes and labels stand out. In each style, the heaviest
+    edges keep their colour, and the lightest, or all if their weights are equal, fade with the number of edges; those
+    of an important path never fade. `weights` has a number for each edge."""
     palest = min(1.0, max(PALEST, (MANY / max(1, len(edges))) ** 0.5))
     of: dict[str, list[float]] = {}
     for edge, weight in zip(edges, weights):
         of.setdefault(edge.style.name, []).append(weight)
-    ranges = {name: (min(found), max(found)) for name, found in of.items()}
+    ranges = {name: (min(values), max(values)) for name, values in of.items()}
     for edge, weight in zip(edges, weights):
         low, high = ranges[edge.style.name]
         share = (weight - low) / (high - low) if high > low else 0.0
@@ -238,10 +238,10 @@ def faded(edges: Sequence[DrawnEdge], weights: Sequence[float]) -> Iterator[Draw
 # -- the data of a page ------------------------------------------------------------------------------------------------
 
 
-def drawing_entries(shown: Drawing | Map) -> list[dict[str, Any]]:
-    """The legend: what of the marks is in the picture. `of` is what an entry hides, "node" or "edge", or "" for one
-    that only explains."""
-    drawing = _as_drawing(shown) if isinstance(shown, Map) else shown
+def drawing_entries(drawing: Drawing | Map) -> list[dict[str, Any]]:
+    """The entries of the legend, for marks that are in the picture. `of` is what an entry hides, "node" or "edge", or
+    "" if it only explains."""
+    drawing = _as_drawing(drawing) if isinstance(drawing, Map) else drawing
     marks = {name for node in drawing.nodes for name in _names(node, drawing)}
     lines = {edge.style.name for edge in drawing.edges}
     nodes = [style for style in (*drawing.node_styles, *drawing.types) if style.name in marks]
@@ -253,33 +253,33 @@ def drawing_entries(shown: Drawing | Map) -> list[dict[str, Any]]:
     return [{"name": entry_name(name), "colour": colour, "mark": mark, "of": of} for name, colour, mark, of in entries]
 
 
-def _as_drawing(shown: Map) -> Drawing:
-    rows = zip(*(np.asarray(part).tolist() for part in (shown.ids, shown.places, shown.radii, shown.style)))
-    rings, look = set(shown.rings), shown.node_styles
+def _as_drawing(disc_map: Map) -> Drawing:
+    rows = zip(*(np.asarray(part).tolist() for part in (disc_map.ids, disc_map.places, disc_map.radii, disc_map.style)))
+    rings, look = set(disc_map.rings), disc_map.node_styles
     nodes = tuple(
         DrawnNode(id, "", look[style], *place, short(label, LABEL), clean(tip, TIP), "", radius, 0, row in rings)
         for row, ((id, place, radius, style), label, tip) in enumerate(
-            zip_longest(rows, shown.labels, shown.tips, fillvalue="")
+            zip_longest(rows, disc_map.labels, disc_map.tips, fillvalue="")
         )
     )  # fmt: skip
-    ends = zip(np.asarray(shown.edges).tolist(), np.asarray(shown.edge_style).tolist())
-    edges = tuple(DrawnEdge(*pair, shown.edge_styles[style]) for pair, style in ends)
-    return Drawing(shown.name, nodes, edges, look, shown.edge_styles, shown.outlined)
+    ends = zip(np.asarray(disc_map.edges).tolist(), np.asarray(disc_map.edge_style).tolist())
+    edges = tuple(DrawnEdge(*pair, disc_map.edge_styles[style]) for pair, style in ends)
+    return Drawing(disc_map.name, nodes, edges, look, disc_map.edge_styles, disc_map.outlined)
 
 
-def drawing_data(shown: Drawing | Map, whole: Drawing | None = None) -> dict[str, Any]:
-    """What `viewer/graph.js` draws: the first data of a page, and a message that a loaded page accepts. Numbers are
-    short and defaults left out, because a page of thousands of nodes waits for every byte. `whole` is the last of a
-    series, in which every node keeps its place."""
-    common = {"name": short(shown.name, NAME), "legend": drawing_entries(shown)}
-    if isinstance(shown, Map):
-        drawn = _drawing_data(_as_drawing(shown))
-        return common | {"space": shown.space, "round": True, "discs": shown.discs} | drawn
-    whole = whole or shown
+def drawing_data(drawing: Drawing | Map, whole: Drawing | None = None) -> dict[str, Any]:
+    """The data that `viewer/graph.js` draws: the first data of a page, and a message that a loaded page accepts.
+    Numbers are short and defaults are left out, to keep pages of thousands of nodes small. `whole` is the last drawing
+    of a series, whose bounds hold for all, so that every node keeps its place."""
+    common = {"name": short(drawing.name, NAME), "legend": drawing_entries(drawing)}
+    if isinstance(drawing, Map):
+        drawn = _drawing_data(_as_drawing(drawing))
+        return common | {"space": drawing.space, "round": True, "discs": drawing.discs} | drawn
+    whole = whole or drawing
     xs, ys = [node.x for node in whole.nodes] or [0.0], [node.y for node in whole.nodes] or [0.0]
     bounds = [round(edge, 1) for edge in (min(xs), min(ys), max(xs), max(ys))]
-    ratio = round(max(1.2, shown.inches[0] / shown.inches[1]), 3)
-    return common | {"ratio": ratio, "bounds": bounds} | _drawing_data(shown)
+    ratio = round(max(1.2, drawing.inches[0] / drawing.inches[1]), 3)
+    return common | {"ratio": ratio, "bounds": bounds} | _drawing_data(drawing)
 
 
 def _drawing_data(drawing: Drawing) -> dict[str, Any]:
@@ -331,25 +331,25 @@ POLICY = (
 )
 
 
-def drawing_page(shown: Drawing | Map, *, theme: str = AUTO) -> str:
+def drawing_page(drawing: Drawing | Map, *, theme: str = AUTO) -> str:
     """A self-contained HTML page, as high as its window: it zooms, pans, shows tooltips, and its legend filters."""
     return (
         f'<!doctype html><html><head>{POLICY}<meta charset="utf-8"><style>{theme_css(theme)}{viewer.GRAPH_CSS}</style>'
         f'</head><body class="hopscope-graph"><script>{viewer.GRAPH}{viewer.part("page.js")}</script>'
-        f"<script>view.show({script_data(drawing_data(shown))});</script></body></html>"
+        f"<script>view.show({script_data(drawing_data(drawing))});</script></body></html>"
     )
 
 
-def drawing_frame(shown: Drawing | Map, *, theme: str = AUTO) -> str:
+def drawing_frame(drawing: Drawing | Map, *, theme: str = AUTO) -> str:
     """The page in a sandboxed frame, as HTML for the output of a notebook and for pages made from it."""
-    height = getattr(shown, "height", HEIGHT)
+    height = getattr(drawing, "height", HEIGHT)
     return (
         f'<style>{THEMED_CSS}</style><iframe class="{THEMED}" width="100%" height="{height + LEGEND}" frameborder="0" '
-        f'sandbox="allow-scripts" srcdoc="{_stdlib_html.escape(drawing_page(shown, theme=theme))}"></iframe>'
+        f'sandbox="allow-scripts" srcdoc="{_stdlib_html.escape(drawing_page(drawing, theme=theme))}"></iframe>'
     )
 
 
 def drawing_part(drawing: Drawing, whole: Drawing | None = None) -> Part | None:
-    """The picture as a part of a page whose head has `viewer.GRAPH`; a page without scripts shows what it says. None
+    """The picture as a part of a page whose head has `viewer.GRAPH`; a page without scripts shows its text. None
     for a drawing without nodes."""
     return picture("graph", drawing_data(drawing, whole), text(drawing)) if drawing.nodes else None

@@ -1,8 +1,8 @@
 """A widget to explore a graph: search for a node, choose hops and kinds of edges, click through.
 
 explorer = explore(index)                       # shows itself
-explorer.look("lanthorn bridge", hops=2)        # what the controls do, as a function; returns the Subgraph
-explorer.pick("Vennick")                        # what a click does; returns the NodeDetails
+explorer.look("lanthorn bridge", hops=2)        # the controls as a function; returns the Subgraph
+explorer.pick("Vennick")                        # a click as a function; returns the NodeDetails
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Explorer(Widget):
         self.index = index
         self.subgraph: Subgraph | None = None
         self.details: NodeDetails | None = None
-        self._proposed: dict[str, int] = {}  # what the search offers → row
+        self._proposed: dict[str, int] = {}  # proposal of the search → row
         self._make_controls(index.layer("synonyms").metadata["settings"]["threshold"])
-        self._shown = self._values()
+        self._current = self._values()
         hub = int(index.graph.strength.argmax()) if index.graph.phrases else 0  # the first passage if there is no fact
         self.look(hub if start is None else start, **settings)
 
@@ -62,9 +62,9 @@ class Explorer(Widget):
         """Show a neighbourhood with the given settings of `neighbourhood`; the others stay as they are."""
         given = {"hops": hops, "limit": limit, "facts": facts, "similarity": similarity, "kinds": kinds}
         start = self._start if start is None else row_of(self.index, start)
-        settings = self._shown | {name: value for name, value in given.items() if value is not None}
-        subgraph = neighbourhood(self.index, start, **settings)  # first, so that an error changes nothing
-        self._start, self._shown, self.subgraph = start, settings, subgraph
+        settings = self._current | {name: value for name, value in given.items() if value is not None}
+        subgraph = neighbourhood(self.index, start, **settings)  # computed first, so that an error changes nothing
+        self._start, self._current, self.subgraph = start, settings, subgraph
         self._show_controls()
         self._summary.show(quiet(text(subgraph)))
         self._picture.draw(graph_drawing(subgraph))
@@ -84,7 +84,7 @@ class Explorer(Widget):
         return page(quiet(facts_by(self.index.facts_by))) + html(self.subgraph) + html(self.details)
 
     def __repr__(self) -> str:
-        by = f"; {said}" if (said := facts_by(self.index.facts_by)) else ""
+        by = f"; {makers}" if (makers := facts_by(self.index.facts_by)) else ""
         return f"Explorer of {self.index.name!r}: {self.subgraph!r}{by}"
 
     def _make_controls(self, threshold: float) -> None:
@@ -102,15 +102,15 @@ class Explorer(Widget):
             kind: widgets.Checkbox(value=True, description=style.name, indent=False, layout={"width": "7.5em"})
             for kind, style in EDGES.items()
         }
-        # Without the layout long details would press it to nothing.
+        # Without this layout, long details would leave no room for it.
         self._walk = widgets.Button(description="go on from here", disabled=True, layout={"flex": "0 0 auto"})
         self._bind(self._search, self._searched, lambda: self.subgraph.nodes[0].name)
-        self._search.on_msg(lambda _, said, __: said.get("event") == "submit" and self._run(self._entered))
+        self._search.on_msg(lambda _, content, __: content.get("event") == "submit" and self._run(self._entered))
         look = lambda _: self.look(**self._values())  # noqa: E731
         for name, control in self._settings.items():
-            self._bind(control, look, lambda name=name: self._shown[name])
+            self._bind(control, look, lambda name=name: self._current[name])
         for kind, box in self._edges.items():
-            self._bind(box, look, lambda kind=kind: kind in self._shown["kinds"])
+            self._bind(box, look, lambda kind=kind: kind in self._current["kinds"])
         self._press(self._walk, lambda: self.look(self._picked))
         self._lay_out()
 
@@ -128,7 +128,7 @@ class Explorer(Widget):
         )
 
     def _values(self) -> dict[str, Any]:
-        """The settings as the controls stand."""
+        """The settings of the controls."""
         kinds = tuple(kind for kind, box in self._edges.items() if box.value)
         return {name: control.value for name, control in self._settings.items()} | {"kinds": kinds}
 
@@ -141,13 +141,13 @@ class Explorer(Widget):
             self._search.options = tuple(self._proposed)
 
     def _entered(self) -> None:
-        """Enter after a part of a name takes the first proposal, or says that there is none."""
+        """Go to the first proposal on Enter after a part of a name; raises SettingError if there is none."""
         typed = self._search.value
         if typed and typed != self.subgraph.nodes[0].name:
-            found = matching(self.index, typed)
-            if not found:
+            nodes = matching(self.index, typed)
+            if not nodes:
                 raise SettingError(f"no name contains {typed!r}; type a part of a phrase or of a passage's title")
-            self.look(found[0])
+            self.look(nodes[0])
 
     def _label(self, node: int) -> str:
         """The label of a proposal. A passage has its title in it, because a browser offers only labels that contain the

@@ -1,9 +1,9 @@
 """A widget to inspect the wrong answers of a run or a grid: cause, retrieved context, context read, trace.
 
 failures = ablate(grid, data.questions)              # shows itself; needs neither index nor engine
-failures.choose("cot", "hipporag2")                  # what the controls do, as functions: another configuration
+failures.choose("cot", "hipporag2")                  # the controls as functions: another configuration
 failures.choose(cause="cut by compression")          # only wrong answers of one cause
-failures.pick("mer-q07")                             # one of them; gives the Case
+failures.pick("mer-q07")                             # one of them; returns the Case
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Failures(Widget):
         source = source.run if self._given else Run.open(source) if isinstance(source, str | Path) else source
         self._runs, self._index, self._questions = runs_of(source), index, list(questions) if questions else None
         self._diagnoses = Cache()
-        # What the list says → label of the grid (or reader) and method.
+        # Entry of the list → label of the grid (or reader) and method.
         self._configurations = {f"{label} · {method}": (label, method) for label, _, method in of_runs(self._runs)}
         if not self._configurations:
             raise SettingError("there is no run to look into; evaluate methods with a reader first")
@@ -170,9 +170,9 @@ class Failures(Widget):
         wanted = (label or present[0], method or present[1])
         exact = [name for name, pair in self._configurations.items() if pair == wanted]
         labelled = [name for name, (there, _) in self._configurations.items() if there == label and method is None]
-        if not (found := exact or labelled):
+        if not (matches := exact or labelled):
             raise SettingError(f"there is no {' · '.join(wanted)!r}; there are {', '.join(self._configurations)}")
-        return found[0]
+        return matches[0]
 
     def _diagnosis(self, label: str) -> Diagnosis:
         if self._given:

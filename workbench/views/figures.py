@@ -42,14 +42,14 @@ def degree_figure(graph: Graph) -> Picture:
     axes.set(xscale="log", yscale="log", xlabel="edges of a phrase (at least)", ylabel="phrases")
     description = "how many phrases have at least a given number of edges, per kind of edge"
     data = _long(curves, ("kind", "at least", "phrases"))
-    return charts.picture(figure, description, data, named, shown="Degrees of the phrases")
+    return charts.picture(figure, description, data, named, heading="Degrees of the phrases")
 
 
 def ranking_figure(evidence: Evidence, other: Evidence, gold: Sequence[str] = (), k: int = 10) -> Picture:
     """The ranks of the best k passages of one evidence in another's ranking; gold passages are marked."""
-    shown, ranks = evidence.passages[:k], {name: rank for rank, (name, _) in enumerate(other.ranking, 1)}
-    figure, (axes,) = charts.bars(4.4, (passage.title or passage.text for passage, _ in shown), 40, row=0.3, extra=1.3)
-    for at, (passage, _) in enumerate(shown):
+    best, ranks = evidence.passages[:k], {name: rank for rank, (name, _) in enumerate(other.ranking, 1)}
+    figure, (axes,) = charts.bars(4.4, (passage.title or passage.text for passage, _ in best), 40, row=0.3, extra=1.3)
+    for at, (passage, _) in enumerate(best):
         look = {"color": VERMILION, "marker": "D"} if passage.id in gold else {"color": BLUE, "marker": "o"}
         if before := ranks.get(passage.id):
             axes.plot([before, at + 1], [at, at], color=GREY, linewidth=1, zorder=1)
@@ -65,35 +65,35 @@ def ranking_figure(evidence: Evidence, other: Evidence, gold: Sequence[str] = ()
     columns = ["passage", "title", evidence.method, f"by {other.method}", "gold"]
     data = charts.table(columns, (
         (passage.id, passage.title, rank, ranks.get(passage.id), passage.id in gold)
-        for rank, (passage, _) in enumerate(shown, 1)
+        for rank, (passage, _) in enumerate(best, 1)
     ))  # fmt: skip
-    description = f"ranks of the best {len(shown)} passages of {evidence.method} and of {other.method}"
-    return charts.picture(figure, description, data, shown=evidence.question)
+    description = f"ranks of the best {len(best)} passages of {evidence.method} and of {other.method}"
+    return charts.picture(figure, description, data, heading=evidence.question)
 
 
 def walk_figure(walk: WalkDistribution, gold: Sequence[str] = (), k: int = 10) -> Picture:
     """The k passages with the highest probability in the walk, as bars, next to their dense scores and ranks. Gold
     passages are hatched."""
     passages = walk.index.passages.passages
-    shown = top(walk.on_passages if walk.pagerank else walk.dense, k).tolist()
+    best = top(walk.on_passages if walk.pagerank else walk.dense, k).tolist()
     ranks = {row: rank for rank, row in enumerate(top(walk.dense, len(passages)).tolist(), 1)}
-    names = [passages[row].title or passages[row].text for row in shown]
+    names = [passages[row].title or passages[row].text for row in best]
     figure, (left, right) = charts.bars(5.4, names, 40, columns=2, row=0.3, extra=1.3)
     for axes, values, colour, label in (
         (left, walk.on_passages, BLUE, "probability after the walk" if walk.pagerank else "no walk"),
         (right, walk.dense, ORANGE, "dense score, and rank"),
     ):
-        for at, row in enumerate(shown):
+        for at, row in enumerate(best):
             axes.barh(at, values[row], height=0.7, **charts.bar(colour, "///" if passages[row].id in gold else ""))
         axes.set_xlabel(label)
         axes.margins(x=0.18)
-    for at, row in enumerate(shown):
+    for at, row in enumerate(best):
         right.text(walk.dense[row], at, f" {ranks[row]}", va="center", fontsize=charts.SMALL, color=GREY)
     data = charts.table(["passage", "title", "probability", "dense score", "dense rank"], (
-        (passages[row].id, passages[row].title, walk.on_passages[row], walk.dense[row], ranks[row]) for row in shown
+        (passages[row].id, passages[row].title, walk.on_passages[row], walk.dense[row], ranks[row]) for row in best
     ))  # fmt: skip
     title = walk.question + ("  (hatched: gold)" if gold else "")
-    return charts.picture(figure, f"walk and dense score of the best {len(shown)} passages", data, shown=title)
+    return charts.picture(figure, f"walk and dense score of the best {len(best)} passages", data, heading=title)
 
 
 def graph_figure(subgraph: Subgraph) -> Picture:
@@ -115,43 +115,45 @@ def drawing_figure(drawing: Drawing) -> Picture:
     edges = charts.table(["from", "to", "kind", "label", "text"], (
         (names[edge.source], names[edge.target], edge.style.name, edge.label, edge.tooltip) for edge in drawing.edges
     ))  # fmt: skip
-    return charts.picture(figure, repr(drawing), edges, _names(axes, drawing, places), shown=drawing.name)
+    return charts.picture(figure, repr(drawing), edges, _names(axes, drawing, places), heading=drawing.name)
 
 
-def map_figure(shown: Map, labels: int = LABELS) -> Picture:
+def map_figure(disc_map: Map, labels: int = LABELS) -> Picture:
     """The map for print, with the places, colours and marks of its page, and its first labels."""
     figure, (axes,) = charts.panels(9.6, 6.4)
     axes.axis("off")
     axes.set_aspect("equal")
-    places = shown.places * (1, -1)
-    for style, look in enumerate(shown.edge_styles):
-        ends = places[shown.edges[shown.edge_style == style]]
+    places = disc_map.places * (1, -1)
+    for style, look in enumerate(disc_map.edge_styles):
+        ends = places[disc_map.edges[disc_map.edge_style == style]]
         axes.add_collection(
             LineCollection(ends, colors=look.colour, linewidths=look.linewidth, alpha=look.opacity, zorder=0)
         )
-    for row in range(shown.discs):
-        colour = shown.node_styles[shown.style[row]].colour
-        axes.add_patch(Circle(places[row], shown.radii[row], facecolor=f"{colour}22", edgecolor=colour, zorder=1))
-    points = np.arange(len(shown)) >= shown.discs
-    for style, look in enumerate(shown.node_styles):
-        here = points & (shown.style == style)
-        axes.scatter(*places[here].T, s=6 if shown.discs else 22, c=look.colour, marker=SHAPES[look.shape][0], zorder=2)
-    rings = places[list(shown.rings)].reshape(-1, 2)
+    for row in range(disc_map.discs):
+        colour = disc_map.node_styles[disc_map.style[row]].colour
+        axes.add_patch(Circle(places[row], disc_map.radii[row], facecolor=f"{colour}22", edgecolor=colour, zorder=1))
+    points = np.arange(len(disc_map)) >= disc_map.discs
+    for style, look in enumerate(disc_map.node_styles):
+        here = points & (disc_map.style == style)
+        axes.scatter(
+            *places[here].T, s=6 if disc_map.discs else 22, c=look.colour, marker=SHAPES[look.shape][0], zorder=2
+        )
+    rings = places[list(disc_map.rings)].reshape(-1, 2)
     axes.scatter(*rings.T, s=60, facecolors="none", edgecolors=VERMILION, linewidths=1.6, zorder=3)
     axes.autoscale_view()
-    charts.legend(figure, _legend_of(shown))
-    named = [row for row, label in enumerate(shown.labels) if label][:labels]
-    gap = 0 if shown.discs else 5
+    charts.legend(figure, _legend_of(disc_map))
+    named = [row for row, label in enumerate(disc_map.labels) if label][:labels]
+    gap = 0 if disc_map.discs else 5
     written = [
-        Label(axes, plain_label(shown.labels[row], 30), charts.around(*places[row], gap), size=6) for row in named
+        Label(axes, plain_label(disc_map.labels[row], 30), charts.around(*places[row], gap), size=6) for row in named
     ]
-    kinds = (shown.node_styles[style].name for style in shown.style)
-    data = charts.table(["kind", "x", "y", "label"], zip_longest(kinds, *places.T.tolist(), shown.labels))
-    return charts.picture(figure, repr(shown), data, written, shown=shown.name)
+    kinds = (disc_map.node_styles[style].name for style in disc_map.style)
+    data = charts.table(["kind", "x", "y", "label"], zip_longest(kinds, *places.T.tolist(), disc_map.labels))
+    return charts.picture(figure, repr(disc_map), data, written, heading=disc_map.name)
 
 
 def _names(axes: Axes, drawing: Drawing, places: np.ndarray) -> Iterator[Label]:
-    """Signs and numbers of edges, then the names of nodes, those that matter first, then of edges that are as long."""
+    """Labels by precedence: signs and numbers of edges, names of nodes by importance, names that fit on their edges."""
     ends = places[[(edge.source, edge.target) for edge in drawing.edges]].reshape(-1, 2, 2)
     wide, high = (np.ptp(places, axis=0) if len(places) else np.ones(2)) + 1e-9
     point = np.array([wide / (60 * drawing.inches[0]), high / (52 * drawing.inches[1])])  # 1 / 72 inch, without margins
@@ -181,7 +183,7 @@ def _along(start: np.ndarray, end: np.ndarray) -> list[tuple]:
 
 
 def _importance(node: DrawnNode) -> tuple[float, ...]:
-    """As on a page: outlined, large letters, large."""
+    """The precedence of a page: outlined nodes, then larger letters, then larger nodes."""
     return (node.outline, node.font, node.size)
 
 
@@ -218,17 +220,17 @@ def _draw_nodes(axes: Axes, style: NodeStyle, nodes: Sequence[tuple[DrawnNode, n
 
 
 def _legend_of(drawing: Drawing | Map) -> dict[str, dict]:
-    """The looks of what the picture shows, by name."""
-    marks, shown = {"linestyle": "", "markersize": 6}, {entry["name"] for entry in drawing_entries(drawing)}
+    """The looks of the marks in the picture, by name."""
+    marks, entries = {"linestyle": "", "markersize": 6}, {entry["name"] for entry in drawing_entries(drawing)}
     looks: dict[str, dict] = {
         style.name: {"marker": SHAPES[style.shape][0], "color": style.colour, **marks}
         for style in (*drawing.node_styles, *getattr(drawing, "types", ()))  # a map has its types among its styles
-        if entry_name(style.name) in shown
+        if entry_name(style.name) in entries
     }
-    if drawing.outlined and entry_name(drawing.outlined) in shown:
+    if drawing.outlined and entry_name(drawing.outlined) in entries:
         looks[drawing.outlined] = {"marker": "o", "color": "white", "markeredgecolor": VERMILION, **marks}
     for style in drawing.edge_styles:
-        if entry_name(style.name) in shown:
+        if entry_name(style.name) in entries:
             looks[style.name] = {"color": style.colour, "linewidth": style.linewidth, "linestyle": style.linestyle}
     return looks
 
@@ -244,7 +246,7 @@ def recall_figure(curves: Mapping[str, Mapping[int, float]], measure: str = "rec
         axes.text(0.5, 0.5, missing, transform=axes.transAxes, ha="center", color=GREY, fontsize=charts.SIZE)
     data = _long(curves, ("method", "k", measure))
     description = f"{measure} over k of {', '.join(curves) or 'no method'}"
-    return charts.picture(figure, description, data, named, shown=f"{measure} at k")
+    return charts.picture(figure, description, data, named, heading=f"{measure} at k")
 
 
 def hubs_figure(curves: Mapping[str, Mapping[float, float]], expected: float) -> Picture:
@@ -257,7 +259,7 @@ def hubs_figure(curves: Mapping[str, Mapping[float, float]], expected: float) ->
     data = _long({**curves, alone: {float("nan"): expected}}, ("walk", "damping", "share on hubs"))
     description = f"mass on hubs by damping, of {', '.join(curves) or 'no walk'}"
     ends = [charts.end(axes, alone, expected, VERMILION), *named]
-    return charts.picture(figure, description, data, ends, shown="Mass on hubs by the length of the walk")
+    return charts.picture(figure, description, data, ends, heading="Mass on hubs by the length of the walk")
 
 
 def verdict_figure(counts: pd.DataFrame) -> Picture:
@@ -272,7 +274,7 @@ def verdict_figure(counts: pd.DataFrame) -> Picture:
     axes.set_xlabel("share of the printed numbers")
     charts.legend(figure, looks)
     description = f"verdicts on the numbers of {', '.join(map(str, counts.index)) or 'no paper'}"
-    return charts.picture(figure, description, counts.reset_index(), shown="Verdicts by paper")
+    return charts.picture(figure, description, counts.reset_index(), heading="Verdicts by paper")
 
 
 def _long(curves: Mapping[str, Mapping[float, float]], columns: Sequence[str]) -> pd.DataFrame:

@@ -77,11 +77,12 @@ def _(index: Index) -> Part | None:
 
 
 @view.register
-def _(found: StoreAgreement) -> Part | None:
-    asked = counted(len(found.shares), "question")
+def _(agreement: StoreAgreement) -> Part | None:
+    questions = counted(len(agreement.shares), "question")
     return line(
-        f"{clean(found.store, NAME)} finds {found.mean:.1%} of the {found.k} passages of {clean(found.index, NAME)!r} "
-        f"that exact search finds nearest ({asked}; the worst {min(found.shares):.0%})"
+        f"{clean(agreement.store, NAME)} finds {agreement.mean:.1%} of the {agreement.k} passages of "
+        f"{clean(agreement.index, NAME)!r} that exact search finds nearest ({questions}; "
+        f"the worst {min(agreement.shares):.0%})"
     )
 
 
@@ -89,7 +90,7 @@ def _(found: StoreAgreement) -> Part | None:
 def _(usage: IndexUsage) -> Part | None:
     headers = ["layer", "step", "engine", "calls", "prompt tokens", "completion tokens", "US dollars", "seconds"]
     return group(
-        line(f"Construction of {clean(usage.folder, NAME)}: {clean(_asked(usage), NAME)}"),
+        line(f"Construction of {clean(usage.folder, NAME)}: {clean(_bill(usage), NAME)}"),
         table(headers, map(_billed, usage.spent), NAME),
     )
 
@@ -122,8 +123,8 @@ def settings_text(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items())
 
 
-def _asked(usage: IndexUsage) -> str:
-    """What models took, in words."""
+def _bill(usage: IndexUsage) -> str:
+    """The calls, tokens and price of a construction, in words."""
     if not usage.known:
         return "not known, because the version that built it kept no bill"
     whole = usage.of()
@@ -132,17 +133,17 @@ def _asked(usage: IndexUsage) -> str:
     paid = "price unknown" if whole.money is None else f"${whole.money:.4f}"
     recorded = f"; {counted(whole.recorded, 'call')} answered from a recording" if whole.recorded else ""
     tokens = f"{whole.prompt_tokens:,} prompt and {whole.completion_tokens:,} completion tokens"
-    kept = f"; {said}" if (said := in_a_line(usage.recordings)) else ""
-    return f"{counted(whole.calls, 'call')}, {tokens}, {paid}{recorded}{kept}"
+    from_stores = f"; {stores}" if (stores := in_a_line(usage.recordings)) else ""
+    return f"{counted(whole.calls, 'call')}, {tokens}, {paid}{recorded}{from_stores}"
 
 
-def _billed(one: Spent) -> list[Any]:
+def _billed(spent: Spent) -> list[Any]:
     """A row per layer, Step and engine. Rules have no tokens; the seconds of a whole layer include those of Steps."""
-    place = [one.layer, one.step or "all of it", one.engine if one.step else ""]
-    spent, seconds = one.usage, round(one.usage.seconds, 1)
-    if not one.step or one.by_rules:
-        return [*place, spent.calls if one.step else None, None, None, None, seconds]
-    return [*place, spent.calls, spent.prompt_tokens, spent.completion_tokens, spent.money, seconds]
+    place = [spent.layer, spent.step or "all of it", spent.engine if spent.step else ""]
+    usage, seconds = spent.usage, round(spent.usage.seconds, 1)
+    if not spent.step or spent.by_rules:
+        return [*place, usage.calls if spent.step else None, None, None, None, seconds]
+    return [*place, usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.money, seconds]
 
 
 # -- where data come from ---------------------------------------------------------------------------------------------
@@ -167,8 +168,8 @@ def _(origin: Origin) -> Part | None:
 
 def skipped_table(origin: Origin) -> Part | None:
     """Every skipped document with the reason, unfolded, because a missing one may contain the answer."""
-    said = strong(f"{counted(len(origin.skipped), 'file')} skipped, {len(origin.files):,} read:")
-    return fold(said, table(["file", "why"], origin.skipped), open=True)
+    summary = strong(f"{counted(len(origin.skipped), 'file')} skipped, {len(origin.files):,} read:")
+    return fold(summary, table(["file", "why"], origin.skipped), open=True)
 
 
 @text.register
@@ -180,24 +181,24 @@ def _(file: SourceFile) -> str:
 @view.register
 def _(catalogue: Catalogue) -> Part | None:
     rows = [
-        (one.id, ", ".join(one.aliases), one.of, one.passages, one.questions, one.triples, one.licence, one.source,
-         one.here)
-        for one in catalogue.datasets
+        (dataset.id, ", ".join(dataset.aliases), dataset.of, dataset.passages, dataset.questions, dataset.triples,
+         dataset.licence, dataset.source, dataset.here)
+        for dataset in catalogue.datasets
     ]  # fmt: skip
     headers = ["id", "short", "what it is", "passages", "questions", "triples", "licence", "source", "on this machine"]
     return table(headers, rows, NAME)
 
 
 @text.register
-def _(known: Known) -> str:
+def _(data: Known) -> str:
     counts = ", ".join(
         f"{number(count)} {what}"
-        for what, count in (("passages", known.passages), ("questions", known.questions), ("triples", known.triples))
+        for what, count in (("passages", data.passages), ("questions", data.questions), ("triples", data.triples))
         if count
     )
-    short = f" ({', '.join(known.aliases)})" if known.aliases else ""
-    return f"{clean(known.id, NAME)}{short}: {counts or 'counts not published'}; {clean(known.licence, NAME)}; " + (
-        f"in {clean(known.here, NAME)}" if known.here else "not on this machine"
+    short = f" ({', '.join(data.aliases)})" if data.aliases else ""
+    return f"{clean(data.id, NAME)}{short}: {counts or 'counts not published'}; {clean(data.licence, NAME)}; " + (
+        f"in {clean(data.here, NAME)}" if data.here else "not on this machine"
     )
 
 
@@ -221,9 +222,9 @@ def _(profile: EntityProfile) -> Part | None:
 @view.register
 def _(profile: RelationProfile) -> Part | None:
     weight = "" if profile.weight is None else f"weight {number(profile.weight)}"
-    said = "; ".join(filter(None, (", ".join(profile.keywords), weight)))
+    note = "; ".join(filter(None, (", ".join(profile.keywords), weight)))
     ends = f"{clean(profile.source, NAME)} — {clean(profile.target, NAME)}"
-    return _described(profile, strong(ends), faint(said, limit=NAME))
+    return _described(profile, strong(ends), faint(note, limit=NAME))
 
 
 def _described(profile: EntityProfile | RelationProfile, *title: Part | None) -> Part | None:

@@ -1,5 +1,5 @@
-"""What widgets put into the page of a notebook: pictures in a frame that report clicks, and what the viewer draws from
-plain data."""
+"""The parts of widgets in the page of a notebook: pictures in a frame, which report clicks, and views that the viewer
+draws from plain data."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ class Canvas(widgets.Box):
         self.frame, self._theme = Frame(layout=_FULL, height=height + LEGEND), theme
         self.frame.add_class(THEMED)
         self.frame.observe(lambda change: change["new"] >= 0 and self.clicked(change["new"]), "picked")
-        self.shown: Drawing | Map | None = None
+        self.drawing: Drawing | Map | None = None
 
-    def draw(self, shown: Drawing | Map | None) -> None:
-        """Show a picture; nothing without one. The first one is loaded as a page, which is sent the data of the others,
-        before the notebook shows the frame, so that it has what to load."""
+    def draw(self, drawing: Drawing | Map | None) -> None:
+        """Show a picture, or nothing if there is none. The first picture is loaded as a page, before the notebook shows
+        the frame; the page then receives the data of all others."""
         self.frame.picked = -1  # so that the same node can be clicked in the next picture
-        if shown and self.frame.page:
-            self.frame.drawn = drawing_data(shown)
-        elif shown:
-            self.frame.page = drawing_page(shown, theme=self._theme)
-        self.shown, self.children = shown, [self.frame] if shown else []
+        if drawing and self.frame.page:
+            self.frame.drawn = drawing_data(drawing)
+        elif drawing:
+            self.frame.page = drawing_page(drawing, theme=self._theme)
+        self.drawing, self.children = drawing, [self.frame] if drawing else []
 
     def select(self, node: int) -> None:
         """Mark a node, as a click on it does."""
@@ -61,8 +61,8 @@ class Canvas(widgets.Box):
 
 
 class View(anywidget.AnyWidget):
-    """What the viewer draws in the page of a notebook: the `kind` that `viewer/live.js` names, from plain `data`, at a
-    stage of it. `at` and `picked` change with clicks, too."""
+    """A view that the viewer draws in the page of a notebook from plain `data`: its `kind` is one of `viewer/live.js`,
+    and `at` is its stage. `at` and `picked` also change with clicks."""
 
     _esm = viewer.WIDGET
     _css = viewer.WIDGET_CSS
@@ -80,13 +80,13 @@ class Text(View):
         self.show(*parts)
 
     def show(self, *parts: Part | None) -> None:
-        """Show these parts instead; without any, nothing."""
+        """Show these parts instead, or nothing if there are none."""
         self.part = group(*parts)
         self.data = {} if self.part is None else {"part": data_of(self.part)}
 
     @property
     def text(self) -> str:
-        """What it shows, as a terminal has it."""
+        """Its parts as the text of a terminal."""
         return text_of(self.part)
 
     @property

@@ -53,7 +53,7 @@ from workbench.views.parts import (
 from workbench.views.records import SHOWN, passage_line, triple_line
 from workbench.views.render import page
 
-UNFOLDED = 12  # items up to which a list of details stands open
+UNFOLDED = 12  # items up to which a list of details is unfolded
 
 
 @view.register
@@ -64,7 +64,7 @@ def _(node: NodeDetails) -> Part | None:
         return node.spelling.get(name, name)
 
     near = [(spelled(entity.name), score) for entity, score in node.synonyms]
-    stated = [replace(one, subject=spelled(one.subject), object=spelled(one.object)) for one in node.facts]
+    stated = [replace(fact, subject=spelled(fact.subject), object=spelled(fact.object)) for fact in node.facts]
     lists = [
         ("passage", passages, node.passages, group(*map(passage_line, node.passages))),
         ("fact", facts, node.facts, group(*(line(triple_line(triple)) for triple in stated))),
@@ -74,11 +74,11 @@ def _(node: NodeDetails) -> Part | None:
         line(strong(spelled(node.name), limit=NAME), tag(node.kind), faint(counted(node.degree, "neighbour"))),
         *(
             fold(
-                counted(count, what) + (f", the first {len(shown)}" if len(shown) < count else ""),
+                counted(count, what) + (f", the first {len(members)}" if len(members) < count else ""),
                 body,
                 open=count <= UNFOLDED,
             )
-            for what, count, shown, body in lists
+            for what, count, members, body in lists
         ),
     )
 
@@ -163,10 +163,10 @@ def _measure(name: str, value: float) -> str:
 
 # -- graph ------------------------------------------------------------------------------------------------------------
 
-CROWDED = 1000  # nodes from which on edges have no tooltips
+CROWDED = 1000  # nodes beyond which edges have no tooltips
 LARGEST = 5_000  # nodes up to which a subgraph is drawn
-FOLDED, LEAVES = 150, 3  # nodes from which on leaves are folded, so many of one node and relation into one mark
-NAMED = 12  # of what is folded, in a tooltip
+FOLDED, LEAVES = 150, 3  # nodes beyond which leaves are folded; least leaves of one node and relation in a mark
+NAMED = 12  # folded nodes that a tooltip names
 NODES = {
     "phrase": NodeStyle("phrase", BLUE),
     "page": NodeStyle("phrase and its passage", BLUE, "square"),
@@ -242,24 +242,24 @@ def merged(subgraph: Subgraph) -> Subgraph:
 
 
 def folded(subgraph: Subgraph, strong: Collection[frozenset[str]] = ()) -> Subgraph:
-    """The subgraph in which leaves of a node, those of the same relation or else all, are one node after all others,
-    whose name lists them. Starts, pages, what a walk reached and `strong` pairs stay."""
+    """The subgraph in which leaves of a node are folded into one node, those of the same relation or otherwise all. It
+    comes after all others, and its name lists the leaves. Starts, pages, nodes of a walk and `strong` pairs remain."""
     around: dict[int, dict[int, Edge]] = {at: {} for at in range(len(subgraph))}
     for edge in subgraph.edges:
         for end, other in ((edge.source, edge.target), (edge.target, edge.source)):
             if edge.kind == "relation" or other not in around[end]:
                 around[end][other] = edge
-    kept = {name for pair in strong for name in pair}
+    fixed = {name for pair in strong for name in pair}
     hubs = {
         at: next(iter(around[at].items()))
         for at, node in enumerate(subgraph.nodes)
-        if len(around[at]) == 1 and node.kind != "page" and node.hop and node.value is None and node.name not in kept
+        if len(around[at]) == 1 and node.kind != "page" and node.hop and node.value is None and node.name not in fixed
     }
     same = Counter((hub, edge.says) for hub, edge in hubs.values())
-    found: dict[tuple[int, str], list[int]] = {}  # a node, and a relation, "" for several → its leaves
+    leaves_of: dict[tuple[int, str], list[int]] = {}  # a node, and a relation, "" for several → its leaves
     for at, (hub, edge) in hubs.items():
-        found.setdefault((hub, edge.says if same[hub, edge.says] >= LEAVES else ""), []).append(at)
-    groups = {key: leaves for key, leaves in found.items() if len(leaves) >= LEAVES}
+        leaves_of.setdefault((hub, edge.says if same[hub, edge.says] >= LEAVES else ""), []).append(at)
+    groups = {key: leaves for key, leaves in leaves_of.items() if len(leaves) >= LEAVES}
     gone = {at for leaves in groups.values() for at in leaves}
     position = {at: place for place, at in enumerate(at for at in range(len(subgraph)) if at not in gone)}
     nodes, edges = [subgraph.nodes[at] for at in position], []
@@ -276,8 +276,8 @@ def folded(subgraph: Subgraph, strong: Collection[frozenset[str]] = ()) -> Subgr
 
 
 def _flow(edge: Edge, subgraph: Subgraph) -> float:
-    """What an edge weighs in the picture: about the probability that a walk sends over it at each step, in either
-    direction; without a walk its own weight."""
+    """The weight of an edge in the picture: about the probability that a walk follows it at each step, in either
+    direction; without a walk, the edge's own weight."""
     ends = subgraph.nodes[edge.source], subgraph.nodes[edge.target]
     if any(node.value is None for node in ends):
         return edge.weight
@@ -309,7 +309,7 @@ def _pair(edge: Edge, subgraph: Subgraph) -> frozenset[str]:
 
 
 def _drawn_edge(edge: Edge, subgraph: Subgraph, style: EdgeStyle) -> DrawnEdge:
-    """An edge; of many, a page is told the relation only."""
+    """An edge; in crowded pictures it has no tooltip."""
     tooltip = _edge_tooltip(edge, subgraph) if len(subgraph) <= CROWDED else ""
     relation, strong = edge.kind == "relation", style.name != EDGES[edge.kind].name
     width = None if strong else 1.0 + 0.7 * min(edge.weight, 10) ** 0.5 if relation else 1.2

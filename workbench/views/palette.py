@@ -10,19 +10,19 @@ from workbench.errors import SettingError
 
 BLUE, ORANGE, GREEN, VERMILION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#777777"
 PURPLE, SKY, YELLOW = "#CC79A7", "#56B4E9", "#F0E442"
-WINE, BROWN, INDIGO = "#A0204E", "#8A5A2B", "#6A4FC8"  # three more that stay apart from those above
+WINE, BROWN, INDIGO = "#A0204E", "#8A5A2B", "#6A4FC8"  # three more that differ clearly from those above
 PALE = "#D9B15F"  # orange for lines of which there are many
 
 
-# Orange is kept for passages, vermilion for where a picture starts, grey for what has no colour of its own.
+# Orange is reserved for passages, vermilion for the starts of a picture, grey for types without a colour of their own.
 TYPES = (BLUE, GREEN, PURPLE, SKY, YELLOW, WINE, BROWN, INDIGO)
 TYPE_SHAPES = ("dot", "triangle", "diamond", "triangleDown", "star", "hexagon")  # squares are passages
 
 
 def type_marks(order: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Colour and shape of each type of an index, from the most frequent on: the same in every picture of it. Each of
-    the first takes the colour that its name asks for, or the next one that is free, so that a type mostly keeps its
-    colour in another index too; all the others are grey.
+    """Colour and shape of each type of an index, the most frequent first; all its pictures have the same. The hash of a
+    type's name selects its colour, or the next one that is free, so that a type mostly has the same colour in other
+    indexes too. When all colours are taken, further types are grey.
 
     >>> marks = type_marks(["person", "place"])
     >>> marks["person"] == type_marks(["person"])["person"]
@@ -31,13 +31,13 @@ def type_marks(order: Sequence[str]) -> dict[str, tuple[str, str]]:
     marks: dict[str, tuple[str, str]] = {}
     free = list(range(len(TYPES)))
     for name in dict.fromkeys(order):
-        asked = crc32(name.encode("utf-8", "replace"))
+        digest = crc32(name.encode("utf-8", "replace"))
         if free:
-            at = min(free, key=lambda one: (one - asked) % len(TYPES))
+            at = min(free, key=lambda slot: (slot - digest) % len(TYPES))
             free.remove(at)
             marks[name] = TYPES[at], TYPE_SHAPES[at % len(TYPE_SHAPES)]
         else:
-            marks[name] = GREY, TYPE_SHAPES[asked % len(TYPE_SHAPES)]
+            marks[name] = GREY, TYPE_SHAPES[digest % len(TYPE_SHAPES)]
     return marks
 
 
@@ -64,7 +64,7 @@ AROUND = Theme("var(--jp-layout-color0, Canvas)", "CanvasText")  # of the page a
 
 
 def surface(theme: str) -> Theme:
-    """The colours of a view that is no page of its own."""
+    """The colours of a view inside another page."""
     if theme not in (AUTO, *THEMES):
         raise SettingError(f"theme={theme!r} is unknown; choose one of {', '.join((AUTO, *THEMES))}")
     return THEMES.get(theme, AROUND)

@@ -1,6 +1,6 @@
-"""What a view says, as plain data: a tree of parts, made of records by the functions below.
+"""The content of views as plain data: a tree of parts, which the functions below make of records.
 
-Every string comes into a part through `clean`, at most so many characters of it; :mod:`workbench.views.render` turns
+Every string enters a part through `clean`, which limits its length; :mod:`workbench.views.render` turns
 parts into a page, the text of a terminal, or the JSON that `viewer/parts.js` draws. No view writes markup."""
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ WIDE = 140  # pixels of the picture of an interval
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a page: its kind, what is inside it (strings and parts), how it looks (classes of `page.css`), and what
-    its kind needs besides, as JSON holds it."""
+    """A part of a page: its kind, its content (strings and parts), its look (classes of `page.css`), and further data
+    of its kind, as in JSON."""
 
     kind: str
     inside: tuple[Part | str, ...] = ()
@@ -37,7 +37,7 @@ Words = Any  # a string, a number, a part, None (nothing), or a sequence of such
 
 @singledispatch
 def view(thing: Any) -> Part | None:
-    """The part that shows a record, None where it has nothing to show; what has no view of its own shows its
+    """The part that shows a record; None if it has nothing to show. Objects without a view of their own show their
     `repr`."""
     return import_module("workbench.views").part_view(type(thing))(thing)
 
@@ -70,12 +70,12 @@ def bad(*values: Words, limit: int = CLIP) -> Part | None:
 
 
 def italic(*values: Words, limit: int = CLIP) -> Part | None:
-    """Words in italics: a relation, or what stands in the place of a value."""
+    """Words in italics: a relation, or the replacement of a missing value."""
     return _span("italic", "", values, limit)
 
 
 def marked(look: str, *values: Words, limit: int = CLIP) -> Part | None:
-    """Words that look as `page.css` has it."""
+    """Words with a `look`, a class of `page.css`."""
     return _span("span", look, values, limit)
 
 
@@ -93,14 +93,14 @@ def line(*values: Words, look: str = "", sep: str = " ", limit: int = CLIP) -> P
     return Part("line", inside, look) if inside else None
 
 
-def titled(title: Words, *said: Words) -> Part | None:
+def titled(title: Words, *notes: Words) -> Part | None:
     """The paragraph above another part: its title, and words in grey."""
-    return line(strong(title), faint(*said))
+    return line(strong(title), faint(*notes))
 
 
 def quiet(*lines: Words, limit: int = CLIP) -> Part | None:
     """Paragraphs of text in grey, without empty ones."""
-    return group(*(line(one, look="q", limit=limit) for one in lines))
+    return group(*(line(paragraph, look="q", limit=limit) for paragraph in lines))
 
 
 def heading(*values: Words, level: int = 2) -> Part:
@@ -147,25 +147,25 @@ def details(summary: Words, *parts: Part | None, open: bool = False) -> Part:
 def table(
     headers: Sequence[str], rows: Iterable[Sequence[Words]], limit: int = CLIP, most: int | None = None
 ) -> Part | None:
-    """A table; nothing without rows. Numbers stand on the right; texts have at most `limit` characters. Of more than
-    `most` rows it says how many are left out."""
+    """A table; nothing without rows. Numbers stand on the right; texts have at most `limit` characters. Beyond
+    `most` rows, a note counts the rows that are left out."""
     rows = [list(row) for row in rows]
     if not rows:
         return None
-    shown = rows[:most]
-    numeric = [all(_is_number(row[at]) or row[at] is None for row in shown) for at in range(len(headers))]
+    visible = rows[:most]
+    numeric = [all(_is_number(row[at]) or row[at] is None for row in visible) for at in range(len(headers))]
     head = [{"name": clean(name), "numeric": right} for name, right in zip(headers, numeric)]
-    body = tuple(Part("row", tuple(_cell(value, limit) for value in row)) for row in shown)
-    more = f"and {len(rows) - len(shown):,} more" if len(rows) > len(shown) else ""
+    body = tuple(Part("row", tuple(_cell(value, limit) for value in row)) for row in visible)
+    more = f"and {len(rows) - len(visible):,} more" if len(rows) > len(visible) else ""
     return group(Part("table", body, facts={"head": head}), quiet(more))
 
 
 def long_table(
-    headers: Sequence[str], rows: Sequence[Sequence[Words]], what: str, shown: int = 10, limit: int = CLIP
+    headers: Sequence[str], rows: Sequence[Sequence[Words]], what: str, most: int = 10, limit: int = CLIP
 ) -> Part | None:
-    """A table whose further rows are folded, as so many more of `what`; nothing without rows."""
-    rest = table(headers, rows[shown:], limit)
-    return group(table(headers, rows[:shown], limit), fold(f"{len(rows) - shown:,} more {what}", rest))
+    """A table whose rows beyond the first `most` are folded and counted as `what`; nothing without rows."""
+    rest = table(headers, rows[most:], limit)
+    return group(table(headers, rows[:most], limit), fold(f"{len(rows) - most:,} more {what}", rest))
 
 
 def interval(
@@ -182,7 +182,7 @@ def interval(
 
 
 def picture(kind: str, data: Mapping[str, Any], *says: str) -> Part:
-    """A picture that the viewer draws from `data` (`graph` or `bump`), and what it says, where no script runs."""
+    """A picture that the viewer draws from `data` (`graph` or `bump`); without scripts, its sentences are shown."""
     inside = tuple(Part("line", (clean(sentence),), "q") for sentence in says)
     return Part("picture", inside, facts={"of": kind, "data": data})
 
@@ -200,8 +200,8 @@ def steps(parts: Sequence[Part], above: Part | None = None) -> Part:
 
 def warned(warnings: Iterable[str]) -> Part | None:
     """The first paragraph, in red; nothing without warnings."""
-    said = "; ".join(warnings)
-    return line(f"Warning: {said}", look="bad") if said else None
+    message = "; ".join(warnings)
+    return line(f"Warning: {message}", look="bad") if message else None
 
 
 def number(value: float | None, digits: int = 4) -> str:

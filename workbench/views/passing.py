@@ -1,5 +1,5 @@
-"""The views of passing messages: what lit up at each layer, as columns from the question's entities outward; documents
-with what each entity gave them."""
+"""The views of message passing: the entities that light up at each layer, in columns from the question's entities
+outward, and the documents with the share that each entity gives them."""
 
 from __future__ import annotations
 
@@ -39,131 +39,133 @@ _APART, _BELOW = 165, 56  # pixels between columns and rows
 LAST = "documents"
 
 
-view.register(Passing, lambda shown: group(heading(shown), stages_part(stages(shown, drawn=False))))
+view.register(Passing, lambda passing: group(heading(passing), stages_part(stages(passing, drawn=False))))
 
 
-def stages(shown: Passing, types: Types | None = None, *, drawn: bool = True) -> list[Stage]:
+def stages(passing: Passing, types: Types | None = None, *, drawn: bool = True) -> list[Stage]:
     """The starts, the layers, the documents, each with the picture of the entities that it lit up. `types` are those of
     the index."""
-    parts = [*(layer_part(shown, layer) for layer in shown.layers), documents_part(shown)]
-    drawn = drawn and bool(shown.layers)
+    parts = [*(layer_part(passing, layer) for layer in passing.layers), documents_part(passing)]
+    drawn = drawn and bool(passing.layers)
     return [
-        Stage(name, passing_drawing(shown, at, types) if drawn else None, part)
-        for at, (name, part) in enumerate(zip(_names(shown), parts))
+        Stage(name, passing_drawing(passing, at, types) if drawn else None, part)
+        for at, (name, part) in enumerate(zip(_names(passing), parts))
     ]
 
 
-def _names(shown: Passing) -> list[str]:
-    return [*(f"layer {one.layer}" if one.layer else "start" for one in shown.layers), LAST]
+def _names(passing: Passing) -> list[str]:
+    return [*(f"layer {layer.layer}" if layer.layer else "start" for layer in passing.layers), LAST]
 
 
-def heading(shown: Passing) -> Part | None:
+def heading(passing: Passing) -> Part | None:
     links = ", ".join(
-        f"{clean(name, 60)} → {clean(shown.called(phrase), 60)} ({cosine:.2f})"
-        for name, phrase, cosine in shown.linked.linked
+        f"{clean(name, 60)} → {clean(passing.called(phrase), 60)} ({cosine:.2f})"
+        for name, phrase, cosine in passing.linked.linked
     )
-    return group(trace_heading(shown), quiet(links or "no entity is linked", limit=600))
+    return group(trace_heading(passing), quiet(links or "no entity is linked", limit=600))
 
 
-def layer_part(shown: Passing, layer: PassedLayer) -> Part | None:
+def layer_part(passing: Passing, layer: PassedLayer) -> Part | None:
     """The strongest entities of a layer, and through which message each lit up."""
     by = {end: (source, relation) for source, relation, end, _ in layer.messages}
     rows = [
-        (shown.called(name), norm, _message(shown, *by[name]) if name in by else "–")
+        (passing.called(name), norm, _message(passing, *by[name]) if name in by else "–")
         for name, norm in layer.entities[:COLUMN]
     ]
     changed = quiet(f"{counted(layer.reached, 'entity', 'entities')} changed")
     return group(changed, table(["entity", "change", "strongest message"], rows, NAME))
 
 
-def documents_part(shown: Passing) -> Part | None:
+def documents_part(passing: Passing) -> Part | None:
     """The ranking, with the share that each entity has in a document's score."""
     rows = []
-    for place, (name, score) in enumerate(shown.ranking[:COLUMN], 1):
-        given = ", ".join(f"{clean(shown.called(one), 60)} {share:.0%}" for one, share in shown.given(name)[:SHARES])
-        gold = "gold" if name in shown.gold else ""
+    for place, (name, score) in enumerate(passing.ranking[:COLUMN], 1):
+        given = ", ".join(
+            f"{clean(passing.called(entity), 60)} {share:.0%}" for entity, share in passing.given(name)[:SHARES]
+        )
+        gold = "gold" if name in passing.gold else ""
         rows.append((place, clean(name, 80), gold, score, given or "no ranked entity: by the cosine"))
     if not rows:
         return quiet("no document is ranked")
-    ties = shown.documents.ties if shown.documents else 0
-    rule = quiet(f"{ties:,} scores are equal; then: {shown.documents.tie_rule}" if ties else "")
+    ties = passing.documents.ties if passing.documents else 0
+    rule = quiet(f"{ties:,} scores are equal; then: {passing.documents.tie_rule}" if ties else "")
     return group(table(["", "document", "", "score", "given by"], rows), rule)
 
 
-def paths_part(shown: Passing, entity: str, paths: Iterable[Scored[Path]]) -> Part | None:
+def paths_part(passing: Passing, entity: str, paths: Iterable[Scored[Path]]) -> Part | None:
     """The paths that carried most to an entity."""
-    entity = short(clean(shown.called(entity)), 80)
-    rows = [(weight, _path(shown, path), ", ".join(path.passages)) for path, weight in paths]
+    entity = short(clean(passing.called(entity)), 80)
+    rows = [(weight, _path(passing, path), ", ".join(path.passages)) for path, weight in paths]
     if not rows:
         return quiet(f"no path of a start leads to {entity}")
     return group(line(strong(f"paths to {entity}")), table(["mean gradient", "path", "stated in"], rows))
 
 
-def passing_drawing(shown: Passing, stage: int, types: Types | None = None) -> Drawing:
+def passing_drawing(passing: Passing, stage: int, types: Types | None = None) -> Drawing:
     """The picture of a stage; columns and places are the same in all of them."""
-    places, first, last = _places(shown), shown.first_lit(), stage >= len(shown.layers)
-    now = shown.layers[-1 if last else stage]
-    norms, starts, known = dict(now.entities), {name for name, _ in shown.linked.starts}, types or Types()
+    places, first, last = _places(passing), passing.first_lit(), stage >= len(passing.layers)
+    now = passing.layers[-1 if last else stage]
+    norms, starts, indexed = dict(now.entities), {name for name, _ in passing.linked.starts}, types or Types()
     most = max(norms.values(), default=1.0) or 1.0
-    styles = type_styles(known.order)
+    styles = type_styles(indexed.order)
     nodes = []
     for name, (x, y) in places.items():
         lit = last or first[name] <= stage
         style = START if name in starts else LIT if lit else DARK
         size = 8 + 16 * norms.get(name, 0.0) / most if lit else 6
-        told = f"\nchange {norms[name]:.4g}" if name in norms else ""
-        kind, called = known.type_of(name), shown.called(name)
-        tooltip = f"{clean(called, 300)}\n{style.name}{f', {clean(kind, 80)}' if kind else ''}{told}"
+        change = f"\nchange {norms[name]:.4g}" if name in norms else ""
+        kind, called = indexed.type_of(name), passing.called(name)
+        tooltip = f"{clean(called, 300)}\n{style.name}{f', {clean(kind, 80)}' if kind else ''}{change}"
         coloured = style if style is DARK else in_type(style, kind, styles)
         label = short(called, 26)
         nodes.append(DrawnNode(len(nodes), name, coloured, x, y, label, tooltip, size=size, font=17, type=kind))
     at = {name: number for number, name in enumerate(places)}
-    edges = list(_messages(shown, stage, at))
+    edges = list(_messages(passing, stage, at))
     right = max((x for x, _ in places.values()), default=0) + _APART
-    documents = columns([[name for name, _ in shown.ranking[:DOCUMENTS]]] if last else [], DOCUMENTS)
+    documents = columns([[name for name, _ in passing.ranking[:DOCUMENTS]]] if last else [], DOCUMENTS)
     for rank, (name, (_, row)) in enumerate(documents.items(), 1):
-        style = GOLD if name in shown.gold else DOCUMENT
+        style = GOLD if name in passing.gold else DOCUMENT
         y, label, tooltip = 1.2 * _BELOW * row, short(name, 26), f"{clean(name, 300)}\n{style.name}, rank {rank}"
         nodes.append(DrawnNode(len(nodes), name, style, right, y, label, tooltip, size=14, font=17))
-        for entity, share in shown.given(name):
+        for entity, share in passing.given(name):
             if entity in at:
-                told = f"{clean(shown.called(entity), 80)} gives {share:.0%}"
-                edges.append(DrawnEdge(at[entity], len(nodes) - 1, GIVES, told, width=0.5 + 6 * share))
+                gift = f"{clean(passing.called(entity), 80)} gives {share:.0%}"
+                edges.append(DrawnEdge(at[entity], len(nodes) - 1, GIVES, gift, width=0.5 + 6 * share))
     roles = (*(in_type(style, "", styles) for style in (START, LIT)), DARK, DOCUMENT, GOLD)
-    title = f"{_names(shown)[stage]}: {shown.question}"
+    title = f"{_names(passing)[stage]}: {passing.question}"
     return Drawing(
         title, tuple(nodes), tuple(edges), roles, (NOW, BEFORE, GIVES),
         left_out=max(0, now.reached - len(norms)), inches=(10.4, 6.4), types=types_shown(nodes, styles, "dot"),
     )  # fmt: skip
 
 
-def _places(shown: Passing) -> dict[str, tuple[float, float]]:
+def _places(passing: Passing) -> dict[str, tuple[float, float]]:
     """Entity → its place: a column for the layer at which it first is among the strongest."""
-    first = shown.first_lit()
-    best = {name for name, _ in shown.entities.entities} if shown.entities else set()
+    first = passing.first_lit()
+    best = {name for name, _ in passing.entities.entities} if passing.entities else set()
     layers = []
-    for layer in shown.layers:
+    for layer in passing.layers:
         names = [name for name, _ in layer.entities if first[name] == layer.layer]
-        names.sort(key=lambda name: name not in best)  # stable: what ranks in the end comes before what only lit up
+        names.sort(key=lambda name: name not in best)  # stable: entities of the final ranking come first
         layers.append(names[:COLUMN])
     return {name: (_APART * x, _BELOW * y) for name, (x, y) in columns(layers, COLUMN).items()}
 
 
-def _messages(shown: Passing, stage: int, at: Mapping[str, int]) -> Iterable[DrawnEdge]:
+def _messages(passing: Passing, stage: int, at: Mapping[str, int]) -> Iterable[DrawnEdge]:
     drawn = set()
-    for layer in reversed(shown.layers[: stage + 1]):
+    for layer in reversed(passing.layers[: stage + 1]):
         for source, relation, end, norm in layer.messages:
             if source in at and end in at and (source, end) not in drawn:
                 drawn.add((source, end))
                 style = NOW if layer.layer == stage else BEFORE
-                message = f"{_message(shown, source, relation)} → {clean(shown.called(end), 80)}"
-                told = f"{message}\nlayer {layer.layer}, change {norm:.4g}"
+                message = f"{_message(passing, source, relation)} → {clean(passing.called(end), 80)}"
+                tooltip = f"{message}\nlayer {layer.layer}, change {norm:.4g}"
                 label = short(_relation(relation), 24) if style is NOW and source != end else ""
-                yield DrawnEdge(at[source], at[end], style, told, label, "to", curve=0.08)
+                yield DrawnEdge(at[source], at[end], style, tooltip, label, "to", curve=0.08)
 
 
-def _message(shown: Passing, source: str, relation: str) -> str:
-    return f"{clean(shown.called(source), 80)} {_relation(relation)}"
+def _message(passing: Passing, source: str, relation: str) -> str:
+    return f"{clean(passing.called(source), 80)} {_relation(relation)}"
 
 
 def _relation(name: str) -> str:
@@ -171,6 +173,6 @@ def _relation(name: str) -> str:
     return f"← {clean(name.removeprefix(INVERSE), 60)}" if name.startswith(INVERSE) else f"→ {clean(name, 60)}"
 
 
-def _path(shown: Passing, path: Path) -> str:
-    first, *nodes = (clean(shown.called(node), 60) for node in path.nodes)
+def _path(passing: Passing, path: Path) -> str:
+    first, *nodes = (clean(passing.called(node), 60) for node in path.nodes)
     return first + "".join(f" {_relation(relation)} {node}" for relation, node in zip(path.relations, nodes))

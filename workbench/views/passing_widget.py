@@ -1,9 +1,9 @@
-"""A widget to watch GFM-RAG pass messages: layer by layer, which entities light up, and what documents get of them.
+"""A widget to watch GFM-RAG pass messages: which entities light up at each layer, and what they give to documents.
 
-lit = wb.messages(index, data.questions)         # shows itself; asks the method
+lit = wb.messages(index, data.questions)         # shows itself; runs the method
 lit = wb.messages("runs/first", index=index)     # a saved run; the index is needed for paths only
 lit = wb.messages(evidence)                      # the trace of one question
-lit.ask("Which river …?")                        # what the controls do, as functions
+lit.ask("Which river …?")                        # the controls as functions
 lit.stage(2)                                     # after the second layer; or "documents"
 lit.entity("ilse varnessel")                     # the paths that carried most to an entity
 """
@@ -49,8 +49,8 @@ class Messages(Stepper[Passing]):
     def _shown_by(self, trace: Trace, question: Question) -> Passing:
         return passing(trace, question.support or (), self._session.index)
 
-    def _take(self, found: tuple) -> None:
-        super()._take(found)
+    def _take(self, result: tuple) -> None:
+        super()._take(result)
         self.chosen, self.paths = "", ()
 
     def _stages(self) -> list[Stage]:

@@ -53,7 +53,7 @@ from workbench.views.parts import (
 )
 from workbench.views.records import fact
 
-SHOWN = 5  # bindings, values or hops that a view lists; the record has all
+SHOWN = 5  # bindings, values or hops that a view lists, of all in the record
 _TERM = 80  # characters of a term of a pattern
 MARKS = {"verified": "✓", "contradicted": "✗", "unsupported": "?"}
 MEANING = {
@@ -107,8 +107,8 @@ def proof_from_trace(trace: Trace) -> Proof | None:
         tuple(Pattern(*members) for members in outputs.get("patterns") or ()),
         outputs.get("wanted", ""),
         bindings=tuple(
-            Binding(tuple(one["values"].items()), tuple(map(_match_from, one["matches"])), one["score"])
-            for one in outputs.get("bindings") or ()
+            Binding(tuple(binding["values"].items()), tuple(map(_match_from, binding["matches"])), binding["score"])
+            for binding in outputs.get("bindings") or ()
         ),
         partial=tuple(map(_match_from, outputs.get("partial") or ())),
         broken=outputs.get("broken"),
@@ -151,9 +151,9 @@ def _broken(proof: Proof) -> Part | None:
     at = proof.broken
     if at is None:
         return None
-    asked = _pattern(proof.patterns[at - 1]) if 0 < at <= len(proof.patterns) else None
+    pattern = _pattern(proof.patterns[at - 1]) if 0 < at <= len(proof.patterns) else None
     partial = [quiet("as far as it goes:"), _hops(proof.partial)] if proof.partial else []
-    return group(line(f"no fact matches pattern {at}:", asked, look="bad"), *partial)
+    return group(line(f"no fact matches pattern {at}:", pattern, look="bad"), *partial)
 
 
 def _score(score: float) -> Part | None:
@@ -209,7 +209,7 @@ class _End(NamedTuple):
 
 def proof_drawing(proof: Proof, facts: Sequence[Triple] = (), *, types: Types | None = None) -> Drawing:
     """The match of the answer, else of the best binding, or the partial match if none is complete; `facts` are those
-    among which it was found, `types` those of the index."""
+    that were searched, `types` those of the index."""
     complete = bool(proof.bindings)
     matches = proof.bindings[supporting(proof)].matches if complete else proof.partial
     ends = _in_rows(matches, _APART if facts else _NEAR)
@@ -220,9 +220,9 @@ def proof_drawing(proof: Proof, facts: Sequence[Triple] = (), *, types: Types | 
     edges = {_pair(match.fact, at): _edge(match.fact, at, style, text(match)) for match in matches}
     for other in around:
         edges.setdefault(_pair(other, at), _edge(other, at, OTHER, text(other)))
-    known = types or Types()
-    styles = type_styles(known.order)
-    nodes = tuple(_node(position, end, known.type_of(end.name), styles) for position, end in enumerate(ends))
+    indexed = types or Types()
+    styles = type_styles(indexed.order)
+    nodes = tuple(_node(position, end, indexed.type_of(end.name), styles) for position, end in enumerate(ends))
     return Drawing(
         " ".join(proof.query.split()),  # on one line
         nodes,
@@ -274,10 +274,10 @@ def _around(
     drawn, new, left_out = [], {}, 0
     for triple in facts:
         subject, obj = _key(triple.subject), _key(triple.object)
-        known = places.keys() | new.keys()
+        placed = places.keys() | new.keys()
         if not {subject, obj} & places.keys() or tuple(map(_key, triple.members)) in matched:
             continue
-        if not {subject, obj} <= known:
+        if not {subject, obj} <= placed:
             there, name = (subject, triple.object) if subject in places else (obj, triple.subject)
             if taken[there] >= AROUND:
                 left_out += 1

@@ -23,25 +23,25 @@ from workbench.views.parts import number
 Curves = dict[str, dict[float, float]]
 
 
-def by_hops(found: Analysis) -> Picture:
+def by_hops(analysis: Analysis) -> Picture:
     """A panel per measure of the headline, a line per method."""
-    frame = found.frame()
+    frame = analysis.frame()
     measures = [name for name in ("node_recall", "node_precision", "node_f1") if name in frame] or ["failures"]
-    return _over_hops(found, measures)
+    return _over_hops(analysis, measures)
 
 
-def at_equal_nodes(found: Analysis) -> Picture:
-    return _over_hops(found, ["recall"])
+def at_equal_nodes(analysis: Analysis) -> Picture:
+    return _over_hops(analysis, ["recall"])
 
 
-def _over_hops(found: Analysis, measures: Sequence[str]) -> Picture:
-    canvas, panels = charts.panels(2.7 * len(measures) + 1, 3.0, len(measures), ends=_methods(found.rows))
+def _over_hops(analysis: Analysis, measures: Sequence[str]) -> Picture:
+    canvas, panels = charts.panels(2.7 * len(measures) + 1, 3.0, len(measures), ends=_methods(analysis.rows))
     labels: list[Label] = []
     for axes, measure in zip(panels, measures):
-        labels = charts.lines(axes, _curves(found.rows, "hops", measure))
+        labels = charts.lines(axes, _curves(analysis.rows, "hops", measure))
         axes.set(xlabel="hops", ylabel=measure.replace("node_", ""), ylim=(0, None))
-        axes.set_xticks(sorted({row["hops"] for row in found.rows if row["hops"] is not None}))
-    return charts.picture(canvas, found.title, labels=labels)
+        axes.set_xticks(sorted({row["hops"] for row in analysis.rows if row["hops"] is not None}))
+    return charts.picture(canvas, analysis.title, labels=labels)
 
 
 def _methods(rows: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -99,7 +99,7 @@ def quality_against_k(quality: Analysis) -> Picture:
     labels = charts.lines(axes, {name: dict(zip(frame["k"], frame[name])) for name in ("em", "f1")})
     axes.set(xlabel="passages read", ylabel="mean", ylim=(0, 1.02))
     charts.spaced(axes, frame["k"])
-    return charts.picture(canvas, quality.title, labels=labels, shown=quality.notes[0] if quality.notes else "")
+    return charts.picture(canvas, quality.title, labels=labels, heading=quality.notes[0] if quality.notes else "")
 
 
 def recall_curve(curve: Analysis) -> Picture:
@@ -123,7 +123,7 @@ def complementarity(square: Complementarity) -> Picture:
     axes.tick_params(length=0)
     either = f"either {(row['n'] - row['neither']) / n:.1%}, phi {number(row['phi'], 2)}"
     description = f"questions that {square.a} and {square.b} answer"
-    return charts.picture(canvas, description, shown=f"{row['rule']}: {either}")
+    return charts.picture(canvas, description, heading=f"{row['rule']}: {either}")
 
 
 OUTCOMES = {  # the column of each outcome → its name and its look
@@ -139,10 +139,10 @@ def decomposition(
     parts: Analysis, same: Mapping[tuple[str, str], list[str]] | None = None, notes: Iterable[str] = ()
 ) -> Picture:
     """The origins of right and wrong answers, as shares of the questions: a bar per configuration and kind. Readers of
-    a method that gave the `same` answers share one, as they share a row of `Grid.distinct`. Below it stand `notes`."""
-    shown = _bars(parts.rows, same or {})
-    canvas, (axes,) = charts.bars(4.8, (f"{name}  (n={row['n']})" for name, row in shown.items()), 90, extra=1.4)
-    counted = [[row[name] or 0 for name in OUTCOMES] for row in shown.values()]
+    a method that gave the `same` answers share a bar, as they share a row of `Grid.distinct`. `notes` are below it."""
+    bars = _bars(parts.rows, same or {})
+    canvas, (axes,) = charts.bars(4.8, (f"{name}  (n={row['n']})" for name, row in bars.items()), 90, extra=1.4)
+    counted = [[row[name] or 0 for name in OUTCOMES] for row in bars.values()]
     charts.stacked(axes, counted, [look for _, look in OUTCOMES.values()], shares=True)
     axes.set_xlabel("\n".join(charts.wrapped(note, 4.6) for note in ("share of the questions", *notes)))
     charts.legend(canvas, dict(OUTCOMES.values()))
@@ -159,19 +159,19 @@ def _bars(rows: Iterable[Mapping[str, Any]], same: Mapping[tuple[str, str], list
     return bars
 
 
-def covered_only(found: Analysis) -> Picture:
+def covered_only(analysis: Analysis) -> Picture:
     """The first measure over all questions and over those that could be answered."""
-    measure = found.rows[0]["measure"] if found.rows else ""
-    mine = [row for row in found.rows if row["measure"] == measure]
+    measure = analysis.rows[0]["measure"] if analysis.rows else ""
+    mine = [row for row in analysis.rows if row["measure"] == measure]
     canvas, (axes,) = charts.bars(4.4, (f"{row['reader']} / {row['method']}" for row in mine), extra=1.4)
     looks = {}
     for which, (column, name) in enumerate((("value", "all"), ("covered", "retrieved"), ("read", "read"))):
         looks[name] = {**charts.style(which), "linestyle": ""}
-        known = [(row[column], at + 0.22 * (which - 1)) for at, row in enumerate(mine) if row[column] is not None]
-        axes.plot(*(zip(*known) if known else ((), ())), **looks[name], markersize=4.5)
+        points = [(row[column], at + 0.22 * (which - 1)) for at, row in enumerate(mine) if row[column] is not None]
+        axes.plot(*(zip(*points) if points else ((), ())), **looks[name], markersize=4.5)
     axes.set(xlim=(0, 1.02), xlabel=f"{measure} over the questions whose answer was …")
     charts.legend(canvas, looks)
-    return charts.picture(canvas, found.title)
+    return charts.picture(canvas, analysis.title)
 
 
 def judged_accuracy(accuracy: JudgedAccuracy) -> Picture:
@@ -309,7 +309,7 @@ def promotion(promotion: Promotion) -> Picture:
 
 
 def cuts(cuts: Cuts) -> Picture:
-    """A panel per method: how many questions had so many passages chosen for the reader."""
+    """A panel per method: the number of questions by the number of passages chosen for the reader."""
     methods = list(dict.fromkeys(row["method"] for row in cuts.sizes))
     canvas, panels = charts.panels(5.6, 0.8 + 1.15 * max(1, len(methods)), 1, max(1, len(methods)), sharex=True)
     for axes, method in zip(panels, methods):
@@ -321,7 +321,8 @@ def cuts(cuts: Cuts) -> Picture:
         axes.margins(y=0.25)
         _whole(axes)
     panels[-1].set_xlabel("passages chosen for the reader")
-    panels[-1].set_xlim(0, 1 + max((row["read"] for row in cuts.sizes), default=1))  # one bar is no block
+    # From 0 on, so that a single bar does not fill the panel.
+    panels[-1].set_xlim(0, 1 + max((row["read"] for row in cuts.sizes), default=1))
     return charts.picture(canvas, cuts.title, frame_of(cuts.sizes))
 
 

@@ -63,7 +63,7 @@ def _(question: Question) -> Part | None:
 
 
 def steps_table(question: Question) -> Part | None:
-    """The gold steps of a question; nothing without a decomposition."""
+    """The gold steps of a question; None without a decomposition."""
     rows = [
         (hop, *(step.get(part, "") for part in ("question", "answer", "support")))
         for hop, step in enumerate(question.decomposition or (), 1)
@@ -110,8 +110,8 @@ def _(evidence: Evidence) -> Part | None:
 
 @text.register
 def _(answer: Answer) -> str:
-    shown = f"failure: {why}" if (why := failure_of(answer)) else "(abstained)" if answer.abstained else answer.text
-    line = f"Answer to {clean(answer.question, 200)!r} by {clean(_by(answer), NAME)}: {clean(shown, 300)}"
+    outcome = f"failure: {why}" if (why := failure_of(answer)) else "(abstained)" if answer.abstained else answer.text
+    line = f"Answer to {clean(answer.question, 200)!r} by {clean(_by(answer), NAME)}: {clean(outcome, 300)}"
     reply = [f"the model replied: {clean(unread, REPLY)}"] if (unread := unread_reply(answer)) else []
     reply += [str(excerpt(answer.thought, answer.text, REPLY))] if answer.thought and not unread else []
     short = [f"made short for EM and F1: {clean(shorter, 300)}"] if (shorter := getattr(answer, "short", None)) else []
@@ -121,11 +121,11 @@ def _(answer: Answer) -> str:
 @view.register
 def _(answer: Answer) -> Part | None:
     failure, unread, short = failure_of(answer), unread_reply(answer), getattr(answer, "short", None)
-    shown = italic("abstained: no answer was found in the context") if answer.abstained else strong(answer.text)
+    outcome = italic("abstained: no answer was found in the context") if answer.abstained else strong(answer.text)
     return group(
         line(failure, look="bad"),
         line(answer.question, tag(_by(answer), limit=NAME)),
-        None if failure else line(shown),
+        None if failure else line(outcome),
         quiet(short and f"made short for EM and F1: {short}"),
         quiet(reading_text(answer.reading) if answer.reading else "", limit=400),
         fold("the model replied", code(unread, limit=REPLY), open=True),
@@ -145,9 +145,9 @@ def failure_of(answer: Answer) -> str:
 
 
 def _thought(answer: Answer) -> Part | None:
-    """The thought in full, with the answer marked where it stands in it."""
-    shown = excerpt(answer.thought, answer.text, CLIP)
-    return code(shown.before, strong(shown.answer), shown.after)
+    """The whole thought, with the answer marked where it occurs."""
+    thought = excerpt(answer.thought, answer.text, CLIP)
+    return code(thought.before, strong(thought.answer), thought.after)
 
 
 def unread_reply(answer: Answer) -> str:
@@ -183,7 +183,7 @@ def _by(answer: Answer) -> str:
 
 
 def said_by(engines: Iterable[str]) -> str:
-    """Whose words the Steps of these engines are, where no model was asked; empty otherwise.
+    """A note on who answered the Steps if no model was asked; otherwise empty.
 
     >>> said_by(["rules"]), said_by(["openai:gpt-4o-mini"])
     ('Steps by rules, no language model', '')
@@ -195,26 +195,26 @@ def said_by(engines: Iterable[str]) -> str:
 def asked_part(
     question: str, method: str, engines: Iterable[str] = (), notes: Iterable[str] = (), failure: str | None = None
 ) -> Part | None:
-    """The question, the method, whose words its Steps are, and notes on how it went."""
-    asked = line(strong(question), tag(method, limit=NAME))
-    return group(asked, quiet(said_by(engines)), notes_part(notes, failure))
+    """The question, the method, a note if no model answered its Steps, and notes on the retrieval."""
+    title = line(strong(question), tag(method, limit=NAME))
+    return group(title, quiet(said_by(engines)), notes_part(notes, failure))
 
 
-def trace_heading(shown: Any, *notes: str | None) -> Part | None:
-    """The same of what was read off a trace, with why it fell back or failed after other notes."""
-    said = dict.fromkeys(filter(None, (*notes, shown.fallback, shown.failure)))
-    return asked_part(shown.question, shown.method, shown.engines, said, shown.failure)
+def trace_heading(record: Any, *notes: str | None) -> Part | None:
+    """The heading of a record read from a trace: other notes, then why the method fell back or failed."""
+    remarks = dict.fromkeys(filter(None, (*notes, record.fallback, record.failure)))
+    return asked_part(record.question, record.method, record.engines, remarks, record.failure)
 
 
 def notes_part(notes: Iterable[str], failure: str | None = None) -> Part | None:
-    """Notes; the one that is the failure is red."""
+    """Notes, one per line; the failure is red."""
     return group(*(line(note, look="bad" if note == failure else "note", limit=600) for note in notes))
 
 
 def answer_line(answer: str, gold: Sequence[str] = ()) -> Part | None:
-    """What a reader answered, with the gold answers beside it; nothing without an answer."""
-    known = faint("gold:", clean(" / ".join(gold), NAME)) if gold else None
-    return line(strong("answer:", answer), known) if answer else None
+    """The reader's answer with the gold answers beside it; None without an answer."""
+    gold_part = faint("gold:", clean(" / ".join(gold), NAME)) if gold else None
+    return line(strong("answer:", answer), gold_part) if answer else None
 
 
 @view.register(Passage)
@@ -225,7 +225,7 @@ def passage_line(passage: Passage | Report, mark: Part | None = None) -> Part:
 
 
 def passage_cell(name: str, passages: Mapping[str, Passage] | None, gold: Sequence[str] = ()) -> Part:
-    """A passage by its id: its title and text where it is known; gold ones are marked."""
+    """A passage by its id, with title and text if `passages` has it; gold passages are marked."""
     passage = (passages or {}).get(name)
     mark = tag("gold") if name in gold else None
     return passage_line(passage, mark) if passage else words(name, mark, limit=NAME)

@@ -1,5 +1,5 @@
-"""Parts as what shows them: HTML, the text of a terminal, JSON. This file alone writes markup, and escapes every string
-that comes into it; `page_data` and `script_data` are the way of data into a page."""
+"""Renders parts as HTML, as the text of a terminal and as JSON. Only this file writes markup, and it escapes every
+string that it is given; data enters a page through `page_data` and `script_data`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.views import viewer
 from workbench.views.palette import VERMILION
 from workbench.views.parts import WIDE, Part, code
 
-_CONTROL = re.compile(r"(?<!\\)((?:\\\\)*+)\\(?:u[0-9a-f]{4}|[bfr])")  # as JSON has them, which escapes nothing else so
+_CONTROL = re.compile(r"(?<!\\)((?:\\\\)*+)\\(?:u[0-9a-f]{4}|[bfr])")  # JSON's escapes of control characters
 
 STYLE = f"<style>{viewer.part('page.css')}</style>"
 
@@ -30,12 +30,12 @@ def page(*parts: Part | None) -> str:
 
 
 def plain_part(thing: Any) -> Part | None:
-    """What shows a thing that has no view of its own."""
+    """The part of a thing without a view: its repr."""
     return code(repr(thing))
 
 
 def plain_text(thing: Any) -> str:
-    """The text of what has no view of its own."""
+    """The text of a thing without a view: its repr, or the fields of a record."""
     if type(thing).__repr__ is not Record.__repr__:
         return clean(repr(thing))
     names = [field.name for field in fields(thing)] if is_dataclass(thing) else []
@@ -43,13 +43,13 @@ def plain_text(thing: Any) -> str:
 
 
 def page_data(value: Any) -> str:
-    """JSON for a page, with � in place of control and direction characters, as `clean` has it."""
+    """JSON for a page; control and direction characters become �, as in `clean`."""
     written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return printable(_CONTROL.sub(r"\1" + "\ufffd", written))
 
 
 def script_data(value: Any) -> str:
-    """The same for the script of a page, which no text in it can end."""
+    """JSON for a script element, which no text in it can close."""
     return page_data(value).replace("<", "\\u003c")
 
 
@@ -57,7 +57,7 @@ def script_data(value: Any) -> str:
 
 
 def data_of(part: Part | str | None) -> Any:
-    """A part as JSON holds it: a string, or `[kind, look, facts, inside …]`; null for none."""
+    """A part as JSON data: a string, or `[kind, look, facts, inside …]`; None stays None."""
     if part is None or isinstance(part, str):
         return part
     return [part.kind, part.look, dict(part.facts), *map(data_of, part.inside)]
@@ -101,7 +101,7 @@ def _words_html(part: Part) -> str:
 
 def _code_html(part: Part) -> str:
     inside = _words_html(part)
-    return _element("pre", {}, "\n" * inside.startswith("\n"), inside)  # a browser leaves out the first line break
+    return _element("pre", {}, "\n" * inside.startswith("\n"), inside)  # browsers drop the first line break of <pre>
 
 
 def _heading_html(part: Part) -> str:
@@ -115,7 +115,9 @@ def _fold_html(part: Part) -> str:
 
 
 def _table_html(part: Part) -> str:
-    head = (_element("th", {"class": "n" * one["numeric"]}, escaped(one["name"])) for one in part.facts["head"])
+    head = (
+        _element("th", {"class": "n" * column["numeric"]}, escaped(column["name"])) for column in part.facts["head"]
+    )
     return f"<table><thead><tr>{''.join(head)}</tr></thead><tbody>{_words_html(part)}</tbody></table>"
 
 
@@ -157,7 +159,7 @@ _BLOCKS = {"line", "code", "points", "point", "group", "heading", "fold", "table
 
 
 def text_of(part: Part | None) -> str:
-    """What a terminal shows of a part: its paragraphs, its tables aligned, and of what is folded the summary.
+    """A part as the text of a terminal: paragraphs, aligned tables, and only the summary of a closed fold.
 
     >>> from workbench.views.parts import fold, group, line, strong
     >>> print(text_of(group(line(strong("two"), "rows"), fold("more", line("folded")))))
@@ -171,8 +173,8 @@ def text_of(part: Part | None) -> str:
 
 def _lines(part: Part, depth: int) -> Iterator[str]:
     if part.kind == "table":
-        head = [clean(one["name"], LINE // 2) for one in part.facts["head"]]
-        rows = [[clean(_said(cell), LINE // 2) for cell in row.inside] for row in part.inside]  # type: ignore[union-attr]
+        head = [clean(column["name"], LINE // 2) for column in part.facts["head"]]
+        rows = [[clean(_row_text(cell), LINE // 2) for cell in row.inside] for row in part.inside]  # type: ignore[union-attr]
         yield from filter(str.strip, aligned([head, *rows]))
         return
     if part.kind == "fold":
@@ -184,12 +186,12 @@ def _lines(part: Part, depth: int) -> Iterator[str]:
 
 
 def _in_lines(inside: Iterable[Part | str], depth: int) -> Iterator[str]:
-    """What stands in a row becomes a line; a block begins another."""
+    """Joins adjacent inline parts into a line; a block begins on a new line."""
     row: list[str] = []
 
     def ended() -> Iterator[str]:
-        if said := " ".join("".join(row).split()):
-            yield "  " * depth + clean(said, LINE)
+        if words := " ".join("".join(row).split()):
+            yield "  " * depth + clean(words, LINE)
         row.clear()
 
     for part in inside:
@@ -197,18 +199,20 @@ def _in_lines(inside: Iterable[Part | str], depth: int) -> Iterator[str]:
             yield from ended()
             yield from _lines(part, depth)
         else:
-            row.append(part if isinstance(part, str) else _said(part))
+            row.append(part if isinstance(part, str) else _row_text(part))
     yield from ended()
 
 
-def _said(part: Part | str) -> str:
-    """The words of a part in a row; of what is folded the summary."""
+def _row_text(part: Part | str) -> str:
+    """The text of a part within a row; of a closed fold only the summary."""
     if isinstance(part, str):
         return part
     if part.kind == "fold":
-        return _said(part.inside[0]) + (" ".join(map(_said, part.inside[1:])) if part.facts.get("open") else "")
-    between = " " if part.kind in _BLOCKS | {"cell"} and any(_is_block(one) for one in part.inside) else ""
-    return " ".join(between.join(map(_said, part.inside)).split()) if between else "".join(map(_said, part.inside))
+        return _row_text(part.inside[0]) + (" ".join(map(_row_text, part.inside[1:])) if part.facts.get("open") else "")
+    between = " " if part.kind in _BLOCKS | {"cell"} and any(_is_block(child) for child in part.inside) else ""
+    return (
+        " ".join(between.join(map(_row_text, part.inside)).split()) if between else "".join(map(_row_text, part.inside))
+    )
 
 
 def _is_block(part: Part | str) -> bool:

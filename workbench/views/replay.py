@@ -58,10 +58,10 @@ text.register(Cut, lambda cut: f"Cut: {_cut_says(cut)}")
 
 
 @text.register
-def _(one: Round) -> str:
-    texts = "; ".join(f"{clean(name, 40)}: {clean(words, 300)}" for name, words in one.texts.items())
-    searches = counted(len(one.searches), "search", "searches")
-    return f"Round {one.number}: {texts or 'no thought'}; {searches}, {len(one.pool):,} in the pool"
+def _(record: Round) -> str:
+    texts = "; ".join(f"{clean(name, 40)}: {clean(words, 300)}" for name, words in record.texts.items())
+    searches = counted(len(record.searches), "search", "searches")
+    return f"Round {record.number}: {texts or 'no thought'}; {searches}, {len(record.pool):,} in the pool"
 
 
 def stepped(replay: Replay, passages: Passages | None = None) -> Part:
@@ -78,33 +78,33 @@ def heading(replay: Replay) -> Part | None:
 
 def stage_part(replay: Replay, stage: int, passages: Passages | None = None) -> Part | None:
     """One stage, as a part of a page. `stage` is a position in `replay.stages`."""
-    known = passages or {}
-    return _end(replay, known) if replay.stages[stage] == END else _round(replay, stage, known)
+    by_id = passages or {}
+    return _end(replay, by_id) if replay.stages[stage] == END else _round(replay, stage, by_id)
 
 
 def _round(replay: Replay, at: int, passages: Passages) -> Part | None:
-    one, before = replay.rounds[at], replay.rounds[at - 1].pool if at else ()
-    given = tag("given by hand") if one.given else None
-    nothing = "the thought asks for no more" if one.done else "all of this had been asked before"
-    searched = _searches(one.searches, passages, before, one.texts.values())
+    current, before = replay.rounds[at], replay.rounds[at - 1].pool if at else ()
+    given = tag("given by hand") if current.given else None
+    nothing = "the thought asks for no more" if current.done else "all of this had been asked before"
+    searched = _searches(current.searches, passages, before, current.texts.values())
     return group(
-        line(one.failure, look="bad"),
-        line("scores of different scales met in the pool", look="note") if one.mixed else None,
-        *(line(tag(name, limit=40), given, thought) for name, thought in one.texts.items()),
-        searched if one.searches else quiet(nothing),
-        titled("pool", f"{counted(len(one.pool), 'passage')}, {clean(one.scale, 60)}"),
+        line(current.failure, look="bad"),
+        line("scores of different scales met in the pool", look="note") if current.mixed else None,
+        *(line(tag(name, limit=40), given, thought) for name, thought in current.texts.items()),
+        searched if current.searches else quiet(nothing),
+        titled("pool", f"{counted(len(current.pool), 'passage')}, {clean(current.scale, 60)}"),
         _ranking(replay, at, passages),
     )
 
 
 def _searches(
-    searches: Sequence[Search], passages: Passages, before: Ranking = (), known: Collection[str] = ()
+    searches: Sequence[Search], passages: Passages, before: Ranking = (), thoughts: Collection[str] = ()
 ) -> Part | None:
-    """The results of each query, side by side; passages that were not in the pool are marked as new. Queries `known`
-    from the thoughts above are not repeated."""
+    """The results of each query, side by side; passages that were not in the pool are marked as new. Queries that
+    are among the `thoughts` above are not repeated."""
     pool, lines, columns = {name for name, _ in before}, [], []
     for search in searches:
-        query = None if search.query in known else search.query
+        query = None if search.query in thoughts else search.query
         why = marked("bad", search.failure) or faint(search.fallback)
         lines.append(line(tag(search.origin, limit=40), query, why) if query or why else None)
         columns.append([
@@ -118,7 +118,7 @@ def _searches(
 
 
 def _ranking(replay: Replay, at: int, passages: Passages) -> Part | None:
-    """The best of the pool, then the gold passages further down: their gains, and by which query of which round."""
+    """The best of the pool, then the gold passages further down, with their gains and the query of their score."""
     now = replay.ranking(at)
     were = {name: (rank, score) for rank, (name, score) in enumerate(replay.ranking(at - 1) if at else (), 1)}
     origins = {s.query: f"{s.origin} {r.number}" for r in replay.rounds[: at + 1][::-1] for s in r.searches}
@@ -178,7 +178,7 @@ def _cut_says(cut: Cut) -> str:
 def _change(rank: int, before: int | None) -> str:
     if before is None:
         return "new"
-    space = "\u00a0"  # so that no narrow column parts them
+    space = "\u00a0"  # keeps both together in a narrow column
     return f"▲{space}{before - rank}" if rank < before else f"▼{space}{rank - before}" if rank > before else ""
 
 
@@ -189,8 +189,8 @@ _STEP, _LETTER = 56, 6.7  # pixels of a stage, and of a letter of its name
 
 
 class RankHistory(NamedTuple):
-    """The ranks of one passage over the stages, and its row in the picture at each: its rank if that is among the
-    first; otherwise a gold passage has its own row below them, any other has none."""
+    """The ranks of a passage at each stage, and its rows in the picture. A rank among the first is the row; below them
+    each gold passage has a row of its own, and any other passage has None."""
 
     passage: str
     gold: bool
@@ -216,7 +216,7 @@ def rank_histories(replay: Staged, top: int = TOP) -> list[RankHistory]:
 
 
 def ranks_data(replay: Staged, passages: Passages | None = None, top: int = TOP) -> dict[str, Any]:
-    """What `viewer/bump.js` draws."""
+    """The data that `viewer/bump.js` draws."""
     rows = [history._asdict() for history in rank_histories(replay, top)]
     for row in rows:
         row["label"] = label_of(row.pop("passage"), passages)
@@ -229,7 +229,7 @@ def ranks_data(replay: Staged, passages: Passages | None = None, top: int = TOP)
 
 
 def ranks_part(replay: Staged, at: int, passages: Passages | None = None) -> Part:
-    """The chart at a stage, as a part of a page; a page without scripts says the ranks of gold passages."""
+    """The chart at a stage, as a part of a page; a page without scripts lists the ranks of gold passages."""
     gold = (
         f"gold {label_of(name, passages, 60)}: {' → '.join(str(rank or '–') for rank in ranks)}"
         for name, ranks in replay.ranks(replay.gold).items()
@@ -260,7 +260,7 @@ def bump_figure(
     charts.legend(figure, looks)
     data = charts.table(["passage", *stages], ((history.passage, *history.ranks) for history in histories))
     description = f"ranks of passages over {len(stages)} stages of {replay.method}"
-    return charts.picture(figure, description, data, ends, shown=replay.question)
+    return charts.picture(figure, description, data, ends, heading=replay.question)
 
 
 def _draw_history(axes: Axes, history: RankHistory, stages: Sequence[str], top: int) -> None:
@@ -319,7 +319,7 @@ def scores_figure(replay: Replay, top: int = 50) -> Picture:
     data = charts.table(["rank", "passage", "score", "kept by"], rows)
     ends = [charts.end(axes, name, level, colour) for name, (level, colour) in levels.items()]
     return charts.picture(
-        figure, f"scores at the end of {replay.method} and its cut", data, ends, shown=replay.question
+        figure, f"scores at the end of {replay.method} and its cut", data, ends, heading=replay.question
     )
 
 
@@ -328,6 +328,6 @@ def _reason(replay: Replay, name: str) -> str:
 
 
 def label_of(name: str, passages: Passages | None = None, letters: int = NAME) -> str:
-    """The title of a passage, its text or its id, of at most so many letters."""
+    """The title of a passage, its text or its id, shortened to `letters`."""
     passage = (passages or {}).get(name)
     return short((passage.title or passage.text) if passage else name, letters)

@@ -4,8 +4,8 @@ replays = replay(index, data.questions)           # shows itself; asks the metho
 replays = replay("runs/first")                    # a saved run, with neither index nor engine
 replays.choose(question="mer-q01", method="bdtr") # what the controls do, as functions
 replays.step(1)
-replays.compare("ircot", "dense")                 # a second one beside the first
-replays.rerun(1, fast="Who built the bridge?")    # other words for a thought, and what then comes out
+replays.compare("ircot", "dense")                 # a second replay beside the first
+replays.rerun(1, fast="Who built the bridge?")    # edit a thought and let the method continue
 """
 
 from __future__ import annotations
@@ -118,11 +118,11 @@ class ReplayWidget(Stepper[Replay]):
 
     def static_html(self) -> str:
         titles = self._session.passages
-        return "".join(page(self._head(one), stepped(one, titles)) for one in (self.left, self.right) if one)
+        return "".join(page(self._head(side), stepped(side, titles)) for side in (self.left, self.right) if side)
 
     def __repr__(self) -> str:
-        shown = " beside ".join(text(one).partition("\n")[0] for one in (self.left, self.right) if one)
-        return f"ReplayWidget at {self._now.name}: {shown}"
+        titles = " beside ".join(text(side).partition("\n")[0] for side in (self.left, self.right) if side)
+        return f"ReplayWidget at {self._now.name}: {titles}"
 
     # -- controls -----------------------------------------------------------------------------------------------------
 
@@ -148,7 +148,7 @@ class ReplayWidget(Stepper[Replay]):
         self._edit = widgets.VBox([self._words, self._again])
         self._redrawn.append(self._draw_edit)
         self._stack(
-            self._asked,
+            self._question_box,
             row(self._method, self._backbone, self._other, self._other_backbone),
             row(self._stage, self._play),
             self._message,
@@ -165,17 +165,17 @@ class ReplayWidget(Stepper[Replay]):
         """The heading, the ranks and the present stage of one of the replays."""
 
         def body() -> Part | None:
-            if (shown := replay()) is None:
+            if (record := replay()) is None:
                 return None
-            at = self._at(shown)
-            ended = quiet(f"ended after {shown.stages[at]}" if shown.stages[at] != self._now.name else "")
-            return group(ended, stage_part(shown, at, self._session.passages))
+            at = self._at(record)
+            ended = quiet(f"ended after {record.stages[at]}" if record.stages[at] != self._now.name else "")
+            return group(ended, stage_part(record, at, self._session.passages))
 
         def ranks() -> tuple[dict[str, Any], int]:
-            shown = replay()
-            return (ranks_data(shown, self._session.passages), self._at(shown)) if shown else ({}, 0)
+            record = replay()
+            return (ranks_data(record, self._session.passages), self._at(record)) if record else ({}, 0)
 
-        head = self._text(lambda: self._head(shown) if (shown := replay()) else None)
+        head = self._text(lambda: self._head(record) if (record := replay()) else None)
         return widgets.VBox([head, self._ranks(ranks), self._text(body)], layout=_SIDE)
 
     def _settings(self, moved: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,27 +195,27 @@ class ReplayWidget(Stepper[Replay]):
         retrieval = self._session.retrieval(question, name, **self._settings(moved))
         return replay(retrieval.trace, question.support), retrieval.answer
 
-    def _take(self, found: list[tuple[Replay | None, str]]) -> None:
-        (self.shown, self.left_answer), (self.right, self.right_answer) = found
+    def _take(self, sides: list[tuple[Replay | None, str]]) -> None:
+        (self.shown, self.left_answer), (self.right, self.right_answer) = sides
 
     def _stages(self) -> list[Stage]:
-        """Those of the longer one; the end is last."""
-        shown = [one.stages for one in (self.left, self.right) if one]
-        rounds = max(([name for name in stages if name != END] for stages in shown), key=len)
-        return [Stage(name) for name in (*rounds, *([END] if any(END in stages for stages in shown) else []))]
+        """The stages of the longer replay; the end comes last."""
+        sides = [side.stages for side in (self.left, self.right) if side]
+        rounds = max(([name for name in stages if name != END] for stages in sides), key=len)
+        return [Stage(name) for name in (*rounds, *([END] if any(END in stages for stages in sides) else []))]
 
-    def _at(self, shown: Replay) -> int:
-        """The position of the present stage in a replay; its last one where it has no such stage."""
+    def _at(self, side: Replay) -> int:
+        """The position of the current stage in a replay, or its last position if it lacks that stage."""
         name = self._now.name
-        return shown.stages.index(name) if name in shown.stages else len(shown.stages) - 1
+        return side.stages.index(name) if name in side.stages else len(side.stages) - 1
 
-    def _head(self, shown: Replay) -> Part | None:
-        answer = self.right_answer if shown is self.right else self.left_answer
-        return group(heading(shown), answer_line(answer, self._question.answers))
+    def _head(self, side: Replay) -> Part | None:
+        answer = self.right_answer if side is self.right else self.left_answer
+        return group(heading(side), answer_line(answer, self._question.answers))
 
     def _draw_edit(self) -> None:
-        """A text box for each text of the thought shown on the left, with the edited words if it was edited; the right
-        side where there is something on it."""
+        """Show a text box for each text of the left thought, with the edited words if it was edited, and the right side
+        if there is a replay on it."""
         at = self.at
         texts = self.left.rounds[at].texts if 0 < at < len(self.left.rounds) else {}
         if texts and self.right and at < len(self.right.rounds) and self.right.rounds[at].given:
@@ -226,18 +226,18 @@ class ReplayWidget(Stepper[Replay]):
         self._sides[1].layout.display = None if self.right else "none"
 
 
-def edited(shown: Replay, number: int, texts: Mapping[str, str]) -> list[Thought]:
-    """The thoughts of a replay up to a round, with other words for some texts of the last one, which becomes a query
-    even if it had ended the search."""
-    if not 1 <= number < len(shown.rounds):
-        raise SettingError(f"round {number} has no thought; rounds 1 to {len(shown.rounds) - 1} have")
-    *before, last = shown.rounds[1 : number + 1]
+def edited(record: Replay, number: int, texts: Mapping[str, str]) -> list[Thought]:
+    """The thoughts of a replay up to round `number`, with `texts` replaced in the last one, which becomes a query even
+    if it had ended the search."""
+    if not 1 <= number < len(record.rounds):
+        raise SettingError(f"round {number} has no thought; rounds 1 to {len(record.rounds) - 1} have")
+    *before, last = record.rounds[1 : number + 1]
     if unknown := [name for name in texts if name not in last.texts]:
         raise SettingError(f"the thought has no text {unknown[0]!r}; it has {', '.join(last.texts) or 'none'}")
     changed = {**last.texts, **texts}
     return [
-        *(Thought(one.texts, one.queries, one.done, one.failure) for one in before),
-        Thought(changed, tuple(_queries(shown.question, changed))),
+        *(Thought(earlier.texts, earlier.queries, earlier.done, earlier.failure) for earlier in before),
+        Thought(changed, tuple(_queries(record.question, changed))),
     ]
 
 

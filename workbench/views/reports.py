@@ -44,7 +44,7 @@ def _(analysis: Analysis) -> Part | None:
 
 
 def frame_part(frame: pd.DataFrame) -> Part | None:
-    """A table of pandas, its index left out; texts are short enough for a table."""
+    """A pandas table without its index; long texts are shortened."""
     plain = frame.astype(object).where(frame.notna(), None).values
     rows = [
         [short(cell, 100) if isinstance(cell, str) else cell.item() if hasattr(cell, "item") else cell for cell in row]
@@ -63,16 +63,16 @@ _BATCHED = _HEADERS.index("in batches")
 def _(estimate: Estimate) -> Part | None:
     headers, *rows, total = _rows(estimate)
     rules = "rules ask no model: no calls, no money" if estimate.engine == "rules" else ""
-    said = quiet(rules, *estimate.measured, *estimate.unknown, limit=500)
+    notes = quiet(rules, *estimate.measured, *estimate.unknown, limit=500)
     return group(
         line(strong(f"Estimate for {clean(estimate.what, NAME)}, engine {clean(estimate.engine, NAME)}")),
         table(headers, [total, *rows]),
-        details("what it was measured on, and what is not known", said, open=True),
+        details("what it was measured on, and what is not known", notes, open=True),
     )
 
 
 def _rows(estimate: Estimate) -> list[tuple[str, ...]]:
-    """The headers, a row per cost, and the total. What a batch costs is shown where it is another price."""
+    """The headers, a row per cost, and the total. The price in batches is a column only if it differs."""
     rows = [_HEADERS, *(_row(cost) for cost in [*estimate.costs, estimate.total])]
     if any(cost.batched != cost.money for cost in estimate.costs):
         return rows
@@ -118,16 +118,16 @@ ACCEPT = (
 
 
 @view.register
-def _(found: Regression) -> Part | None:
-    return group(*map(view, found.notebooks), *map(line, _ending(found)))
+def _(regression: Regression) -> Part | None:
+    return group(*map(view, regression.notebooks), *map(line, _ending(regression)))
 
 
 @view.register
-def _(one: Checked) -> Part | None:
-    said = counted(len(one.findings), "finding") if one.findings else "nothing moved"
-    compared = f" ({one.compared:,} compared)" if one.compared else ""
-    listed = table(["", "of", "name", "before → now", "by"], map(_cells, one.findings), most=MOST)
-    return group(line(strong(f"{one.notebook}: {said}{compared}")), listed)
+def _(checked: Checked) -> Part | None:
+    outcome = counted(len(checked.findings), "finding") if checked.findings else "nothing moved"
+    compared = f" ({checked.compared:,} compared)" if checked.compared else ""
+    listed = table(["", "of", "name", "before → now", "by"], map(_cells, checked.findings), most=MOST)
+    return group(line(strong(f"{checked.notebook}: {outcome}{compared}")), listed)
 
 
 @text.register
@@ -135,17 +135,18 @@ def _(finding: Finding) -> str:
     return "  ".join(filter(None, _cells(finding)))
 
 
-def _ending(found: Regression) -> list[str]:
-    moved = sum(bool(one.findings) for one in found.notebooks)
-    if not moved and not found.accepted:
-        return [f"Nothing moved in {counted(len(found.notebooks), 'notebook')}."]
-    if found.accepted:
-        return [f"Recorded {counted(len(found.accepted), 'baseline')} in {found.accepted[0].parent}; see `git diff`."]
-    return [f"{moved} of {counted(len(found.notebooks), 'notebook')} moved. {ACCEPT}"]
+def _ending(regression: Regression) -> list[str]:
+    moved = sum(bool(checked.findings) for checked in regression.notebooks)
+    if not moved and not regression.accepted:
+        return [f"Nothing moved in {counted(len(regression.notebooks), 'notebook')}."]
+    if regression.accepted:
+        baselines = counted(len(regression.accepted), "baseline")
+        return [f"Recorded {baselines} in {regression.accepted[0].parent}; see `git diff`."]
+    return [f"{moved} of {counted(len(regression.notebooks), 'notebook')} moved. {ACCEPT}"]
 
 
 def _cells(finding: Finding) -> tuple[str, str, str, str, str]:
-    """Kind, of what, its name, the values, the difference."""
+    """Kind, subject, name, values, and difference."""
     by = "" if finding.by is None else f"by {finding.by:+.6g}"
     return finding.kind, finding.of, clean(finding.name, LONGEST), _values(finding), by
 
@@ -164,7 +165,7 @@ def _values(finding: Finding) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, dict) and {"value", "holds"} <= value.keys():  # a check
         return f"{_value(value['value'])} ({'holds' if value['holds'] else 'fails'}, expected {value['expected']})"
-    if isinstance(value, list) and len(value) == 3 and all(isinstance(one, float) for one in value):
+    if isinstance(value, list) and len(value) == 3 and all(isinstance(item, float) for item in value):
         return "{} [{}, {}]".format(*map(number, value))
     return f"{value:.8g}" if isinstance(value, float) else clean(value, LONGEST)
 
@@ -177,8 +178,8 @@ SHOWN = 30  # cases of one cause that are listed; frame() has all
 
 @view.register
 def _(grid: Grid) -> Part | None:
-    """The means, then recomputed rows and the cautions for every number but those that the display begins with."""
-    begun = {said for run in grid.runs.values() for said in run.warnings}
+    """The means, then recomputed rows and cautions, except those among the warnings at the top."""
+    begun = {warning for run in grid.runs.values() for warning in run.warnings}
     notes = [f"{label}: {note}" for label, run in grid.runs.items() for note in run.notes]
     notes += [caution for caution in cautions_of(grid) if caution not in begun]
     means = grid.table()
@@ -198,8 +199,8 @@ def _(diagnosis: Diagnosis) -> Part | None:
 
 def diagnosis_part(diagnosis: Diagnosis) -> Part | None:
     """The counts, without the cases."""
-    asked, reader = sum(count for _, count in diagnosis.asked), diagnosis.run.config["reader"]
-    title = f"Why {len(diagnosis.cases):,} of {asked:,} answers by {reader} are wrong"
+    total, reader = sum(count for _, count in diagnosis.asked), diagnosis.run.config["reader"]
+    title = f"Why {len(diagnosis.cases):,} of {total:,} answers by {reader} are wrong"
     tables = (
         # The column `reader` is the same in every row, and part of the title.
         group(line(strong(name, limit=NAME)), frame_part(frame.drop(columns="reader", errors="ignore")))
@@ -225,7 +226,7 @@ def cases_part(cases: Sequence[Case]) -> Part | None:
     parts = []
     for cause in CAUSES:
         rows = [
-            (*(short(one, 160) for one in (case.question_id, case.question, case.answer, " · ".join(case.gold))),
+            (*(short(cell, 160) for cell in (case.question_id, case.question, case.answer, " · ".join(case.gold))),
              case.hop, case.explanation)
             for case in cases
             if case.cause == cause

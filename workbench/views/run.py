@@ -101,16 +101,16 @@ def parts_of(run: Run, *, seconds: bool = True) -> list[pd.DataFrame]:
     """The table in three parts: retrieval, answers, and cost."""
     frame = run.table(seconds=seconds).astype(object)
     frame = frame.where(frame.notna(), None)
-    found = [name for name in frame if "@" in name and not needs_reader(name)]
+    retrieval = [name for name in frame if "@" in name and not needs_reader(name)]
     answered = [name for name in frame if needs_reader(name) or name.partition(":")[0] == "coverage"]
-    rest = [name for name in frame if name not in {*found, *answered}]
-    return [frame[names] for names in (found, answered, rest) if names]
+    rest = [name for name in frame if name not in {*retrieval, *answered}]
+    return [frame[names] for names in (retrieval, answered, rest) if names]
 
 
 def _repeats(run: Run) -> tuple[list[str], list[tuple]]:
-    """Columns and rows of what repeats say."""
+    """Columns and rows of the intervals between repeats."""
     frame = run.intervals().astype(object)
-    frame["deterministic"] = ["deterministic" if one else "" for one in frame["deterministic"]]
+    frame["deterministic"] = ["deterministic" if flag else "" for flag in frame["deterministic"]]
     columns = [name if name != "deterministic" else "" for name in frame]
     return columns, list(frame.where(frame.notna(), None).itertuples(index=False, name=None))
 
@@ -157,7 +157,7 @@ def _(verdict: Verdict) -> str:
 
 @view.register
 def _(verdict: Verdict) -> Part:
-    """A line that opens to the checks, and stands open where one fails."""
+    """A line that unfolds to the checks, open from the start if one fails."""
     placed = any(c.where for c in verdict.checks)
     rows = [
         ("✓" if c.holds else bad("✗"), c.name, _value(c.value), _value(c.expected), *[c.where] * placed)
@@ -173,28 +173,30 @@ def _(verdict: Verdict) -> Part:
 
 
 def _value(value: Any) -> Any:
-    """A number as a table has it, anything else as it is written."""
+    """A number as it is, anything else as clean text."""
     return value if value is None or isinstance(value, int | float) else clean(value)
 
 
 @view.register
-def _(found: Between) -> Part | None:
-    return group(line(strong(found.second.folder), "against", strong(found.first.folder)), between_part(found))
-
-
-def between_part(found: Between) -> Part | None:
-    """The differences between two runs, and what differs besides."""
+def _(comparison: Between) -> Part | None:
     return group(
-        differences_part(found.frame),
-        quiet(UNCORRECTED, "What differs besides:" if found.differing else "Nothing else differs."),
-        table(["", "first", "second"], [tuple(one.values()) for one in found.conditions], 300),
+        line(strong(comparison.second.folder), "against", strong(comparison.first.folder)), between_part(comparison)
+    )
+
+
+def between_part(comparison: Between) -> Part | None:
+    """The differences between the results of two runs, and between their conditions."""
+    return group(
+        differences_part(comparison.frame),
+        quiet(UNCORRECTED, "What differs besides:" if comparison.differing else "Nothing else differs."),
+        table(["", "first", "second"], [tuple(condition.values()) for condition in comparison.conditions], 300),
     )
 
 
 # -- differences ------------------------------------------------------------------------------------------------------
 
-_LEAD = ("measure", "reader", "method")  # what names a row
-# What is shown of a row, and where a frame has it: `baseline` is a name in some, and a mean in others.
+_LEAD = ("measure", "reader", "method")  # columns that identify a row
+# Displayed column → where a frame may have it: `baseline` is a name in some frames, and a mean in others.
 _SHOWN = {
     "against": ("against", "baseline"), "n": ("n",), "mean": ("value",), "baseline": ("baseline_value", "baseline"),
     "difference": ("difference",), "low": ("low",), "high": ("high",), "p": ("p",), "p_holm": ("p_holm",),
@@ -202,18 +204,18 @@ _SHOWN = {
 
 
 def shown_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Who is held against whom, over how many questions, both means, their difference, its interval, p and p after
-    Holm's correction: a row each, None where there is no interval."""
+    """A row for each comparison: measure, methods, number of questions, both means, their difference and its interval
+    (None if there is none), p, and p after Holm's correction."""
     rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
     return [
         {name: row[name] for name in _LEAD if name in row}
-        | {shown: next(row[name] for name in names if name in row) for shown, names in _SHOWN.items()}
+        | {column: next(row[name] for name in names if name in row) for column, names in _SHOWN.items()}
         for row in rows
     ]
 
 
 def differences_part(frame: pd.DataFrame) -> Part | None:
-    """The same as a table, each interval also as a picture on the scale of its measure."""
+    """The comparisons as a table; each interval is also drawn, on the scale of its measure."""
     rows = shown_rows(frame)
     reach: dict[str, float] = {}
     for row in rows:
@@ -226,14 +228,14 @@ def differences_part(frame: pd.DataFrame) -> Part | None:
 
 
 def notes(frame: pd.DataFrame) -> list[str]:
-    """What the numbers do not say by themselves."""
+    """Notes that explain the columns."""
     few = len(frame) and frame["low"].isna().any()
     makers = frame["by"].unique() if "by" in frame else ()
     return [
         "low and high: the 95 % interval of the difference, by paired bootstrap"
         + (f" (– of fewer than {FEWEST} questions, of which it would say too little)." if few else "."),
         UNCORRECTED,
-        *(["Made by: " + "; or ".join(clean(one, 300) for one in makers)] if len(makers) else []),
+        *(["Made by: " + "; or ".join(clean(maker, 300) for maker in makers)] if len(makers) else []),
     ]
 
 
@@ -251,18 +253,20 @@ _LISTS = (("missed", "facts of the reference whose ends are not joined here"),
 
 
 @view.register
-def _(found: Agreement) -> Part | None:
-    rows = [(o.what, o.ours, o.reference, o.common, _share(o.precision), _share(o.recall)) for o in found.overlaps]
+def _(agreement: Agreement) -> Part | None:
+    rows = [(o.what, o.ours, o.reference, o.common, _share(o.precision), _share(o.recall)) for o in agreement.overlaps]
     return group(
-        line(strong(found.name, limit=NAME), f": {clean(_between(found), 400)}", sep=""),
+        line(strong(agreement.name, limit=NAME), f": {clean(_between(agreement), 400)}", sep=""),
         table(["by passage", "here", "reference", "common", "precision", "recall"], rows),
-        table(list(found.retrieval[0]), map(dict.values, found.retrieval), NAME) if found.retrieval else None,
-        *(fold(title, table(["", "", ""], getattr(found, part), NAME), open=True) for part, title in _LISTS),
+        table(list(agreement.retrieval[0]), map(dict.values, agreement.retrieval), NAME)
+        if agreement.retrieval
+        else None,
+        *(fold(title, table(["", "", ""], getattr(agreement, part), NAME), open=True) for part, title in _LISTS),
     )
 
 
-def _between(found: Agreement) -> str:
-    return f"{facts_by(found.by)}, against {facts_by(found.reference)}"
+def _between(agreement: Agreement) -> str:
+    return f"{facts_by(agreement.by)}, against {facts_by(agreement.reference)}"
 
 
 def _share(share: float | None) -> str:
@@ -278,44 +282,44 @@ UNJUDGED = "not judged: analyses.win_rate(…, keep=True) has the pairs of a run
 
 @view.register
 def _(pair: ComparedAnswers) -> Part | None:
-    valid = [one for one in pair.judgements if not one["failure"]]
+    valid = [judgement for judgement in pair.judgements if not judgement["failure"]]
     sides = []
     for side, name in (("a", pair.a), ("b", pair.b)):
-        won = sum(one["winners"].get("overall") == side for one in valid)
+        won = sum(judgement["winners"].get("overall") == side for judgement in valid)
         won_tag = tag(f"won overall {won} of {len(valid)}") if valid else None
         sides.append(group(words(strong(name, limit=NAME), won_tag), code(pair.answers.get(side) or NOTHING)))
-    judge = next((one.get("judge") for one in pair.judgements), None)
+    judge = next((judgement.get("judge") for judgement in pair.judgements), None)
     by = f"judged by {judge}" if judge else "" if pair.judgements else UNJUDGED
     return group(
         line(strong(pair.question), faint(pair.question_id, limit=NAME)),
         beside(*sides, look="two"),
         quiet(by, limit=NAME),
         table(["dimension", "better", "shown first", "the judge's reason"], _judgements(pair, valid), REASON),
-        *(line(f"the judge failed: {clean(one, REASON)}", look="bad") for one in pair.failures),
+        *(line(f"the judge failed: {clean(failure, REASON)}", look="bad") for failure in pair.failures),
     )
 
 
 def _judgements(pair: ComparedAnswers, valid: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, str, str]]:
-    """(dimension, winner, which was shown first, reason), the orders of a dimension one after the other."""
+    """(dimension, winner, answer shown first, reason); the orders of a dimension follow each other."""
     names = {"a": pair.a, "b": pair.b}
-    for dimension in dict.fromkeys(name for one in valid for name in one["winners"]):
-        for one in valid:
-            winner, first = names[one["winners"][dimension]], names["a" if one["a_first"] else "b"]
-            yield (*(short(name, NAME) for name in (dimension, winner, first)), one["reasons"].get(dimension, ""))
+    for dimension in dict.fromkeys(name for judgement in valid for name in judgement["winners"]):
+        for judgement in valid:
+            winner, first = names[judgement["winners"][dimension]], names["a" if judgement["a_first"] else "b"]
+            yield (*(short(name, NAME) for name in (dimension, winner, first)), judgement["reasons"].get(dimension, ""))
 
 
 # -- worked -----------------------------------------------------------------------------------------------------------
 
 
 @view.register
-def _(shown: Endings) -> Part | None:
-    by = whose_words(name for answer in shown.answers for name in answer.engines)
+def _(endings: Endings) -> Part | None:
+    by = whose_words(name for answer in endings.answers for name in answer.engines)
     rows = []
-    for ask, answer in zip(shown.example.asks, shown.answers):
-        why = f"not {ask.answer}, as was written" if ask in shown.otherwise else ask.fails or "right"
-        rows.append((*(clean(one, NAME) for one in (ask.method, ask.reader, ending(answer))), why))
+    for ask, answer in zip(endings.example.asks, endings.answers):
+        why = f"not {ask.answer}, as was written" if ask in endings.otherwise else ask.fails or "right"
+        rows.append((*(clean(cell, NAME) for cell in (ask.method, ask.reader, ending(answer))), why))
     return group(
-        line(strong(shown.example.question), tag(by, limit=NAME)),
-        line(shown.example.shows),
+        line(strong(endings.example.question), tag(by, limit=NAME)),
+        line(endings.example.shows),
         table(["method", "reader", "ends in", "why"], rows),
     )

@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 Source = Index | Run | str | Path | Trace | Evidence | Mapping[str, Trace | Evidence]
 Methods = Mapping[str, "str | Method"]  # the name in a list → a SPEC or a method
 LABEL = 300  # characters of a question in a list
-WORKED = " · worked replies"  # ends the entry of a question that has some
+WORKED = " · worked replies"  # appended to the entry of a question that has them
 
 
 class Retrieval(NamedTuple):
@@ -50,7 +50,7 @@ class Retrieval(NamedTuple):
 
 
 class Cache:
-    """Results by key, each computed the first time that it is needed."""
+    """Results by key, each computed on first use."""
 
     def __init__(self):
         self._results: dict[Hashable, Any] = {}
@@ -83,7 +83,7 @@ class Session(Cache):
         return self.questions[position(wanted, self.questions, self.name)]
 
     def find_or_own(self, wanted: str | int | Question) -> Question:
-        """The same; over an index also any other text, as a question without gold."""
+        """As `find`; over an index, any other text becomes a question without gold."""
         return self.find(wanted)
 
     def retrieval(self, question: Question, name: str, **settings: Any) -> Retrieval:
@@ -103,16 +103,16 @@ class Session(Cache):
         return []
 
     def pair(self, question: Question, name: str, other: str, repeat: int = 0, **settings: Any) -> ComparedAnswers:
-        """The answers of two methods, with what a judge said of them: of a run what is on disk, over an index what the
-        judge of the session, if there is one, says in both orders."""
+        """The answers of two methods and the judgements of them: those on disk for a run; over an index, those of the
+        session's judge, if there is one, in both orders."""
         raise SettingError(f"a trace holds no answers; to see that of {other} beside it, give an index or a run")
 
     def read(self, question: Question, evidence: Evidence) -> str:
-        """The answer to what a method retrieved outside the session; empty without a reader."""
+        """The reader's answer from evidence retrieved outside the session; empty without a reader."""
         return ""
 
     def method(self, name: str, label: str = "", **settings: Any) -> Method:
-        """The method itself, to run it with an edited thought; of what is saved the one of its label."""
+        """The method itself, to run it with an edited thought; for saved results, made from its label."""
         return self.once(("method", label), lambda: method(label, self.index, self.engine))
 
     @cached_property
@@ -139,7 +139,7 @@ class Live(Session):
         self.judge = None if judge is None else known_engine(judge)
         if self.judge:
             no_rules(self.judge)
-        self.report: Callable[[str], Any] = lambda words: None  # told what is being computed
+        self.report: Callable[[str], Any] = lambda words: None  # called with a note on what is being computed
 
     def find_or_own(self, wanted: str | int | Question) -> Question:
         try:
@@ -175,8 +175,8 @@ class Live(Session):
         if self.reader is None:
             raise SettingError("nobody reads, so there are no answers; give reader=wb.reader(…)")
         sides = [
-            (self.evidence(question, one, **given).method, self._answer(question, one, **given))
-            for one, given in ((name, settings), (other, {}))
+            (self.evidence(question, spec, **given).method, self._answer(question, spec, **given))
+            for spec, given in ((name, settings), (other, {}))
         ]
         key = "pair", question.question, *(label for label, _ in sides)
         return self.once(key, lambda: asked_pair(question, *sides, self.judge))
@@ -194,7 +194,7 @@ class Live(Session):
 
 
 class Saved(Session):
-    """The methods of a run that `suits` accepts, given their entry in the run's configuration; `kind` names them."""
+    """The methods of a run whose entry in its configuration `suits` accepts; `kind` names them in errors."""
 
     name = "the run"
 
@@ -202,19 +202,19 @@ class Saved(Session):
         self, run: Run, questions: Sequence[Question], index: Index | None, engine: Engine | None,
         kind: str, suits: Callable[[Mapping], bool],
     ):  # fmt: skip
-        known = {question.id: question for question in (*run.questions, *questions)}
+        by_id = {question.id: question for question in (*run.questions, *questions)}
         ids = dict.fromkeys(row["question_id"] for row in run.rows)
         names = [name for name in run.methods if suits(run.config["methods"][name])]
         if not names:
             raise SettingError(f"the run {run.folder} has no {kind}; it has {', '.join(run.methods)}")
-        super().__init__([known.get(name, Question(name, "")) for name in ids], names, index, engine)
+        super().__init__([by_id.get(name, Question(name, "")) for name in ids], names, index, engine)
         self.limits, self._run = {"k": run.config["k"], "budget": run.config["budget"]}, run
 
     def others(self, question: Question, name: str, specs: Sequence[str]) -> list[Retrieval]:
         return [_of_row(row) for other, row in self._rows(question).items() if other != name]
 
     def rivals(self, name: str, specs: Sequence[str]) -> list[str]:
-        return [one for one in self._run.methods if one != name] if self._run.config["reader"] else []
+        return [other for other in self._run.methods if other != name] if self._run.config["reader"] else []
 
     def pair(self, question: Question, name: str, other: str, repeat: int = 0, **settings: Any) -> ComparedAnswers:
         _refuse(settings)
@@ -247,17 +247,17 @@ class InMemory(Session):
     ):  # fmt: skip
         if not traces:
             raise SettingError("there is no trace to show")
-        found = {name: _in_memory(name, made) for name, made in traces.items()}
-        first = next(iter(found.values())).trace
-        asked = next((event.inputs["question"] for event in first if "question" in event.inputs), "")
-        known = next((question for question in questions if question.question == asked), Question("", asked))
-        super().__init__([known], list(found), index, engine)
-        self._found, evidence = found, [made for made in traces.values() if isinstance(made, Evidence)]
-        self.passages = self.passages | {passage.id: passage for one in evidence for passage, _ in one.passages}
+        retrievals = {name: _in_memory(name, made) for name, made in traces.items()}
+        first = next(iter(retrievals.values())).trace
+        text = next((event.inputs["question"] for event in first if "question" in event.inputs), "")
+        current = next((question for question in questions if question.question == text), Question("", text))
+        super().__init__([current], list(retrievals), index, engine)
+        self._retrievals, evidence = retrievals, [made for made in traces.values() if isinstance(made, Evidence)]
+        self.passages = self.passages | {passage.id: passage for record in evidence for passage, _ in record.passages}
 
     def _retrieve(self, question: Question, name: str, **settings: Any) -> Retrieval:
         _refuse(settings)
-        return self._found[name]
+        return self._retrievals[name]
 
 
 def open_session(
@@ -286,12 +286,12 @@ def open_session(
 
 
 def by_name(methods: Sequence[str] | Methods) -> dict[str, str | Method]:
-    """Methods by the names under which they are listed: a SPEC has its own."""
+    """Methods by their names in lists; a SPEC is its own name."""
     return dict(methods) if isinstance(methods, Mapping) else {name: name for name in methods}
 
 
 def position(wanted: str | int | Question, questions: Sequence[Question], name: str) -> int:
-    """The position of a question that is given by its id, text, label or position; `name` is where it is looked for."""
+    """The position of the question of this id, text, label or position; `name` names the list in errors."""
     if isinstance(wanted, int) and 0 <= wanted < len(questions):
         return wanted
     typed = wanted.removesuffix(WORKED) if isinstance(wanted, str) else wanted
@@ -303,7 +303,7 @@ def position(wanted: str | int | Question, questions: Sequence[Question], name: 
 
 
 def question_label(question: Question) -> str:
-    """The entry of a question in a list; that of a question outside the list is only its text."""
+    """The entry of a question in a list; a question from outside the list has only its text."""
     listed = question.id and question.id != OWN and question.question
     return short(f"{question.id}: {question.question}" if listed else question.question or question.id, LABEL)
 

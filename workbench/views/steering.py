@@ -51,12 +51,12 @@ Places = Mapping[int, tuple[float, float]]
 
 @view.register
 def _(walk: StagedWalk) -> Part | None:
-    known = {passage.id: passage for passage in walk.parts[0].walk.index.passages.passages}
+    by_id = {passage.id: passage for passage in walk.parts[0].walk.index.passages.passages}
     steered = walk.parts[-1].steering
     return group(
         asked_part(walk.question, walk.method, steered.engines, filter(None, [walk.fallback])),
-        stages_part(stages(walk, passages=known)),
-        details("how it was steered", whole(steered, known)),
+        stages_part(stages(walk, passages=by_id)),
+        details("how it was steered", whole(steered, by_id)),
     )
 
 
@@ -83,55 +83,63 @@ def stages(
 
 
 @view.register(Steering)
-def whole(shown: Steering, passages: Passages | None = None) -> Part | None:
-    """All that the trace tells."""
+def whole(steering: Steering, passages: Passages | None = None) -> Part | None:
+    """Everything that the trace records."""
     return group(
-        trace_heading(shown),
-        facts_part(shown),
-        seeds_part(shown),
-        *(details(_rated_for(shown, seed), ratings_part(shown, seed.phrase)) for seed in shown.rated),
-        edges_part(shown, passages),
+        trace_heading(steering),
+        facts_part(steering),
+        seeds_part(steering),
+        *(details(_rated_for(steering, seed), ratings_part(steering, seed.phrase)) for seed in steering.rated),
+        edges_part(steering, passages),
         titled("passages"),
-        ranking_part(shown.ranking[:SHOWN], shown.gold, passages),
+        ranking_part(steering.ranking[:SHOWN], steering.gold, passages),
     )
 
 
-def facts_part(shown: Steering) -> Part | None:
+def facts_part(steering: Steering) -> Part | None:
     """The facts closest to the question, and which of them the filter kept."""
-    kept = dict(shown.facts)
-    rows = [(shown.called(fact), score, "kept" if fact in kept else "–") for fact, score in shown.linked]
+    kept_facts = dict(steering.facts)
+    rows = [(steering.called(fact), score, "kept" if fact in kept_facts else "–") for fact, score in steering.linked]
     return group(titled("facts"), table(["fact", "similarity", ""], rows, LINE))
 
 
-def seeds_part(shown: Steering) -> Part | None:
+def seeds_part(steering: Steering) -> Part | None:
     """The seeds with their weights, and where each comes from."""
-    rated = {seed.phrase: len(seed.neighbours) for seed in shown.rated}
+    rated = {seed.phrase: len(seed.neighbours) for seed in steering.rated}
     rows = [
-        (shown.called(seed.phrase), seed.weight, _origin(seed), rated.get(seed.phrase, "not rated"))
-        for seed in shown.seeds
+        (steering.called(seed.phrase), seed.weight, _origin(seed), rated.get(seed.phrase, "not rated"))
+        for seed in steering.seeds
     ]
     return group(titled("seeds"), table(["seed", "weight", "from", "neighbours"], rows, LINE))
 
 
-def ratings_part(shown: Steering, phrase: str) -> Part | None:
+def ratings_part(steering: Steering, phrase: str) -> Part | None:
     """The neighbours of a seed, the best rated first, and what the rating did to their edges."""
-    edges = {(edge.source, edge.target): edge for edge in shown.edges if edge.kind != "context"}
+    edges = {(edge.source, edge.target): edge for edge in steering.edges if edge.kind != "context"}
     rows = []
-    for one in shown.seed(phrase).best:
-        edge = edges.get((phrase, one.name))
+    for neighbour in steering.seed(phrase).best:
+        edge = edges.get((phrase, neighbour.name))
         weight = f"{edge.before:.3g} → {edge.after:.3g}{' (gone)' * (edge.after == 0)}" if edge else "as it was"
-        reason = "left out by the reply; counts as Weak" if one.missing else one.reason
-        rows.append((shown.called(one.name), "–" if one.score is None else one.score, one.tier, weight, reason))
+        reason = "left out by the reply; counts as Weak" if neighbour.missing else neighbour.reason
+        rows.append(
+            (
+                steering.called(neighbour.name),
+                "–" if neighbour.score is None else neighbour.score,
+                neighbour.tier,
+                weight,
+                reason,
+            )
+        )
     return table(["neighbour", "score", "tier", "weight", "reason"], rows, LINE)
 
 
-def edges_part(shown: Steering, passages: Passages | None = None) -> Part:
+def edges_part(steering: Steering, passages: Passages | None = None) -> Part:
     """The edited edges, folded."""
     rows = []
-    for edge in shown.edges:
+    for edge in steering.edges:
         passage = (passages or {}).get(edge.target) if edge.kind == "context" else None
-        end = short((passage.title or passage.text) if passage else shown.called(edge.target), 80)
-        rows.append((shown.called(edge.source), end, edge.kind, edge.before, edge.after, f"× {edge.factor:.3g}"))
+        end = short((passage.title or passage.text) if passage else steering.called(edge.target), 80)
+        rows.append((steering.called(edge.source), end, edge.kind, edge.before, edge.after, f"× {edge.factor:.3g}"))
     listed = table(["from", "to", "kind", "before", "after", "factor"], rows[:200], NAME)
     return details(counted(len(rows), "edited edge"), listed)
 
@@ -158,16 +166,16 @@ def stages_table(walk: StagedWalk, at: int) -> Part | None:
 
 
 def flow_part(walk: StagedWalk, stage: int, since: int) -> Part | None:
-    """The phrases whose probability rose and fell most between two stages; of one stage, those with most of it."""
+    """The phrases whose probability rose and fell most between two stages; of a single stage, the most probable."""
     moved = walk.flow(stage, since)
     if stage == since:
-        most = sorted(moved, key=lambda one: -one.after)[: 2 * MOVED]
-        rows = [(_phrase(one), f"{one.after:.2%}") for one in walk.spelled(most)]
+        most = sorted(moved, key=lambda flow: -flow.after)[: 2 * MOVED]
+        rows = [(_phrase(flow), f"{flow.after:.2%}") for flow in walk.spelled(most)]
         return group(titled("phrases with most mass"), table(["phrase", "mass"], rows))
-    gained = [one for one in moved[:MOVED] if one.change > 0]
-    lost = [one for one in moved[::-1][:MOVED] if one.change < 0]
-    rows = [(_phrase(one), f"{one.before:.2%}", f"{one.after:.2%}", f"{one.change:+.2%}")
-            for one in walk.spelled([*gained, *lost])]  # fmt: skip
+    gained = [flow for flow in moved[:MOVED] if flow.change > 0]
+    lost = [flow for flow in moved[::-1][:MOVED] if flow.change < 0]
+    rows = [(_phrase(flow), f"{flow.before:.2%}", f"{flow.after:.2%}", f"{flow.change:+.2%}")
+            for flow in walk.spelled([*gained, *lost])]  # fmt: skip
     title = titled("mass gained and lost", walk.stages[since], "→", walk.stages[stage])
     return group(title, table(["phrase", "before", "after", "change"], rows))
 
@@ -199,10 +207,10 @@ def _origin(seed: Seed) -> str:
     return f"anchor of {clean(seed.entity, NAME)!r}{cosine}"
 
 
-def _rated_for(shown: Steering, seed: RatedSeed) -> Part:
-    counts = Counter(one.tier for one in seed.best)
-    said = ", ".join(f"{count} {tier}" for tier, count in counts.items())
-    return words(strong(shown.called(seed.phrase), limit=NAME), faint(said or "no neighbour"))
+def _rated_for(steering: Steering, seed: RatedSeed) -> Part:
+    counts = Counter(neighbour.tier for neighbour in seed.best)
+    tiers = ", ".join(f"{count} {tier}" for tier, count in counts.items())
+    return words(strong(steering.called(seed.phrase), limit=NAME), faint(tiers or "no neighbour"))
 
 
 # -- drawings ----------------------------------------------------------------------------------------------------------
@@ -229,20 +237,20 @@ Key = tuple[str, str, str]  # source, target and kind of an edge
 Edit = tuple[EditedEdge, RatedNeighbour | None]
 
 
-def _edits(shown: Steering) -> dict[Key, Edit]:
+def _edits(steering: Steering) -> dict[Key, Edit]:
     """The edited out-edges of one stage, with the ratings that edited them."""
-    rated = {(seed.phrase, one.name): one for seed in shown.rated for one in seed.neighbours}
+    rated = {(seed.phrase, neighbour.name): neighbour for seed in steering.rated for neighbour in seed.neighbours}
     return {
         (edge.source, edge.target, edge.kind): (
             edge,
             rated.get((edge.source, edge.target)) if edge.kind != "context" else None,
         )
-        for edge in shown.edges
+        for edge in steering.edges
     }
 
 
 def _style(edit: Edit | None) -> EdgeStyle:
-    """How an edge is drawn that this stage may have edited."""
+    """The style of an edge that this stage may have edited."""
     if edit is None:
         return SAME
     edge, rating = edit
@@ -253,12 +261,12 @@ def _style(edit: Edit | None) -> EdgeStyle:
     return WEAKER if edge.after < edge.before else KEY_FACT if edge.kind == "context" else STRONGER
 
 
-def places_of(walk: StagedWalk, known: Places | None = None, more: bool = False) -> dict[int, tuple[float, float]]:
-    """Row → position of each node of the picture, about a dozen, or `more`; those that are `known` already, if they
-    suffice."""
+def places_of(walk: StagedWalk, placed: Places | None = None, more: bool = False) -> dict[int, tuple[float, float]]:
+    """Row → position of each node of the picture, about a dozen, or `more`; the positions in `placed` are reused if
+    they suffice."""
     rows = walk.shown(*MORE) if more else walk.shown()
-    if known and set(rows) <= known.keys():
-        return {row: known[row] for row in rows}
+    if placed and set(rows) <= placed.keys():
+        return {row: placed[row] for row in rows}
     subgraph = among(walk.parts[0].walk.index, dict.fromkeys(rows, 1))
     return dict(zip(rows, map(tuple, _spread(layout(subgraph)).tolist())))
 
@@ -272,12 +280,12 @@ def _spread(places: np.ndarray) -> np.ndarray:
 def steered_drawing(walk: StagedWalk, stage: int, places: Places | None = None, chosen: str = "") -> Drawing:
     """A stage of the walk. `places` are those of `places_of`, `chosen` a seed whose edges bear the scores of their
     ratings. A click reports the row of a node."""
-    places, part, shown = places or places_of(walk), walk.parts[stage], walk.parts[stage].steering
+    places, part, steering = places or places_of(walk), walk.parts[stage], walk.parts[stage].steering
     subgraph = among(part.walk.index, dict.fromkeys(places, 1), values=part.walk.pagerank.p)
     styles, hubs = type_styles(subgraph.types), set(walk.hubs.tolist())
-    roles = {("phrase", seed.phrase): ANCHOR if seed.entity else SEED for seed in shown.seeds}
+    roles = {("phrase", seed.phrase): ANCHOR if seed.entity else SEED for seed in steering.seeds}
     roles |= {("passage", name): GOLD for name in walk.gold}
-    weights = {("phrase", seed.phrase): seed.weight for seed in shown.seeds}
+    weights = {("phrase", seed.phrase): seed.weight for seed in steering.seeds}
     nodes = []
     for node in subgraph.nodes:
         key, hub, (x, y), size = (node.kind, node.name), node.row in hubs, places[node.row], node_size(node)
@@ -290,8 +298,8 @@ def steered_drawing(walk: StagedWalk, stage: int, places: Places | None = None, 
             node.row, node.name, _coloured(style, node.type, styles), x * _UNIT, y * _UNIT, short(node.label, 30),
             f"{clean(node.label, 300)}\n{role}", "hub" if hub else "", size, 16 if important else 13, hub, node.type,
         ))  # fmt: skip
-    edges = _edges(subgraph, _edits(shown), _edits(walk.parts[-1].steering), chosen)
-    edges.sort(key=lambda edge: -EDGES.index(edge.style))  # what was strengthened lies on top
+    edges = _edges(subgraph, _edits(steering), _edits(walk.parts[-1].steering), chosen)
+    edges.sort(key=lambda edge: -EDGES.index(edge.style))  # strengthened edges lie on top
     kinds = tuple(_coloured(style, "", styles) for style in NODES)
     return Drawing(
         f"{part.name}: {walk.question}", tuple(nodes), tuple(edges), kinds, EDGES, "hub (strongest 1 %)",
@@ -327,10 +335,10 @@ def _edited(now: Edit | None, last: Edit | None, chosen: str) -> DrawnEdge:
     label = _CROSS if style is GONE else ""
     label = f"{label} {score}".strip() if score is not None and edge.source == chosen else label
     weight = edge.after if now else edge.before
-    said = f"{edge.before:.3g} → {edge.after:.3g}, × {edge.factor:.3g}" if now else f"weight {weight:.3g}"
+    change = f"{edge.before:.3g} → {edge.after:.3g}, × {edge.factor:.3g}" if now else f"weight {weight:.3g}"
     rated = "" if score is None else f"\nrated {score}"
     width = edge_width(weight) if style not in (GONE, SKIPPED) else style.width
-    return DrawnEdge(0, 0, style, f"{style.name}, {said}{rated}", label, "to", width)
+    return DrawnEdge(0, 0, style, f"{style.name}, {change}{rated}", label, "to", width)
 
 
 def edge_width(weight: float) -> float:

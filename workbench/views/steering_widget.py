@@ -58,14 +58,14 @@ class Steer(Stepper[Steering]):
     how the last stage was steered; `at` is the position of the stage, `chosen` the seed."""
 
     name, kind = "steering", METHOD
-    busy = ""  # the walk answers at once; what an engine is asked is said by `_asking`
+    busy = ""  # a walk is quick; `_asking` reports the requests to an engine
 
     def __init__(
         self, source: Source, questions: Sequence[Question] = (), *, engine: Engine | None = None, k: int = K,
         **settings: Any,
     ):  # fmt: skip
-        """As every `Stepper`. With `index`, the replies of a run or of a trace are walked again, and `engine` is asked
-        only for ratings that they lack."""
+        """As every `Stepper`. With `index`, the walk of a run or of a trace is repeated with its replies, and `engine`
+        is asked only for ratings that they lack."""
         live = isinstance(source, Index)
         self._replies = KeptReplies(engine or RulesEngine() if live else engine, self._asking)
         self._k, self._places, self._paired, self._wide = k, None, False, False
@@ -87,10 +87,10 @@ class Steer(Stepper[Steering]):
 
     def seed(self, phrase: str) -> RatedSeed:
         """Show the ratings of a seed's neighbours."""
-        found = self.shown.seed(phrase)
+        rated = self.shown.seed(phrase)
         self.chosen = phrase
         self._draw()
-        return found
+        return rated
 
     def set(self, **settings: Any) -> StagedWalk:
         """Walk again with other settings of the method; those that are not given stay as they are."""
@@ -101,7 +101,7 @@ class Steer(Stepper[Steering]):
     def rate(self, seed: str, neighbour: str, score: int | None) -> StagedWalk:
         """Put a score from 0 to 10 in place of the engine's, and walk again; None brings the engine's back."""
         self._need_index("a rating by hand")
-        rated = [one.name for one in self.shown.seed(seed).neighbours if one.score is not None]
+        rated = [rating.name for rating in self.shown.seed(seed).neighbours if rating.score is not None]
         if neighbour not in rated:
             raise SettingError(
                 f"{neighbour!r} was not rated for {seed!r} (a larger k_edge rates more); {', '.join(rated)}"
@@ -160,14 +160,17 @@ class Steer(Stepper[Steering]):
             "seed",
             lambda name: name and self.seed(name),
             lambda: self.chosen,
-            lambda: [(self._listed(one.phrase), one.phrase) for one in self.shown.rated] or [("", "")],
+            lambda: [(self._listed(seed.phrase), seed.phrase) for seed in self.shown.rated] or [("", "")],
             **fixed,
         )
         self._neighbour = self._choice(
             "neighbour",
             self._name,
             lambda: self._rated.name if self._rated else "",
-            lambda: [(f"{one.score}: {self._listed(one.name)}", one.name) for one in self._ratings_of] or [("", "")],
+            lambda: (
+                [(f"{rating.score}: {self._listed(rating.name)}", rating.name) for rating in self._ratings_of]
+                or [("", "")]
+            ),
             **fixed,
         )
         score = setting_slider("score", 0, 10, 1, **_SLIDER)
@@ -177,7 +180,7 @@ class Steer(Stepper[Steering]):
         self._reset = self._button("own settings and ratings", self.reset)
         for control in (*self._sliders.values(), self._pair, self._more, self._reset):
             control.disabled = self._session.index is None
-        # Without the layout a long table of ratings would press it to nothing.
+        # Without this layout, a long table of ratings would leave it no room.
         self._edit = widgets.VBox([self._neighbour, row(self._score, self._rate)], layout={"flex": "0 0 auto"})
         self._lay_out()
 
@@ -192,7 +195,7 @@ class Steer(Stepper[Steering]):
         self._head, self._ratings = self._text(self._above), self._text(self._below)
         self._table = self._text(lambda: self._now.part)
         self._stack(
-            self._asked,
+            self._question_box,
             row(self._method, *self._sliders.values(), self._reset),
             self._message,
             self._head,
@@ -219,20 +222,20 @@ class Steer(Stepper[Steering]):
     @property
     def _ratings_of(self) -> list[RatedNeighbour]:
         neighbours = self.shown.seed(self.chosen).neighbours if self.chosen else ()
-        return [one for one in neighbours if one.score is not None]
+        return [rating for rating in neighbours if rating.score is not None]
 
     @property
     def _rated(self) -> RatedNeighbour | None:
-        rated = {one.name: one for one in self._ratings_of}
+        rated = {rating.name: rating for rating in self._ratings_of}
         return rated.get(self._named) or next(iter(rated.values()), None)
 
     def _clicked(self, node: int) -> None:
         """Choose the clicked seed, or a seed for which the clicked phrase was rated."""
-        name = next((one.name for one in self.drawing.nodes if one.id == node), "")
-        found = [one for one in self.shown.rated if one.phrase == name]
-        found += [one for one in self.shown.rated if any(other.name == name for other in one.neighbours)]
-        if found:
-            self.seed(found[0].phrase)
+        name = next((drawn.name for drawn in self.drawing.nodes if drawn.id == node), "")
+        seeds = [seed for seed in self.shown.rated if seed.phrase == name]
+        seeds += [seed for seed in self.shown.rated if any(other.name == name for other in seed.neighbours)]
+        if seeds:
+            self.seed(seeds[0].phrase)
             self._name(name)
 
     # -- what is shown ------------------------------------------------------------------------------------------------
@@ -241,40 +244,40 @@ class Steer(Stepper[Steering]):
         self, question: Question, name: str, moved: Mapping[str, Any]
     ) -> tuple[Any, Steering | None, StagedWalk | None]:
         """The method's own settings, how it steered, and the walk if there is an index to walk over."""
-        shown, label = None, name
+        record, label = None, name
         if not isinstance(self._session, Live):
-            shown = steering(self._session.retrieval(question, name).trace, question.support, self._session.index)
-            self._replies.take(shown)
-            label = shown.method
+            record = steering(self._session.retrieval(question, name).trace, question.support, self._session.index)
+            self._replies.take(record)
+            label = record.method
         if self._session.index is None or not question.question or question.question.startswith("sha256:"):
-            return None, shown, None
+            return None, record, None
         base = self._session.method(name, label)
         walk = staged(base.adjusted(**moved), question.question, question.support, k=self._k)
         return base.settings, walk.parts[-1].steering, walk
 
-    def _take(self, found: tuple) -> None:
-        self._own, self.shown, self.walk = found
+    def _take(self, result: tuple) -> None:
+        self._own, self.shown, self.walk = result
         self._message.show()
         self._paired = self._paired and self.walk is not None
         self._place()
-        rated = [one.phrase for one in self.shown.rated]
+        rated = [seed.phrase for seed in self.shown.rated]
         self.chosen = self.chosen if self.chosen in rated else next(iter(rated), "")
 
     def _place(self) -> None:
-        """The nodes of the picture, where they stand already if they do."""
+        """Place the nodes of the picture, at their present positions if they have them."""
         drawn = self.walk and self.walk.parts[-1].walk.pagerank
         self._places = places_of(self.walk, self._places, self._wide) if drawn else None
 
     def _stages(self) -> list[Stage]:
-        known = self._session.passages
+        passages = self._session.passages
         if self.walk:
-            return stages(self.walk, self._places, self.chosen, known, self._k)
-        return [Stage("edited edges", part=whole(self.shown, known))]
+            return stages(self.walk, self._places, self.chosen, passages, self._k)
+        return [Stage("edited edges", part=whole(self.shown, passages))]
 
     def _above(self) -> Part | None:
-        shown = replace(self.shown, method=self.walk.method) if self.walk else self.shown
-        kept = f"{len(shown.facts)} of {len(shown.linked)} facts kept"
-        return group(trace_heading(shown, None if self.walk else _NEEDS_INDEX), details(kept, facts_part(shown)))
+        record = replace(self.shown, method=self.walk.method) if self.walk else self.shown
+        summary = f"{len(record.facts)} of {len(record.linked)} facts kept"
+        return group(trace_heading(record, None if self.walk else _NEEDS_INDEX), details(summary, facts_part(record)))
 
     def _below(self) -> Part | None:
         return ratings_part(self.shown, self.chosen) if self.chosen else quiet("no neighbour was rated")

@@ -1,6 +1,6 @@
-"""Stages of what a method did, as plain data that its reader of traces gives, and the one page that shows any of them:
-each stage folded, the last one open. Where the page may run `LIVE`, a slider shows one stage at a time, and pictures
-draw themselves; a node keeps its place from stage to stage."""
+"""The stages of a method as plain data, read from its trace, and the page that shows them: each stage folded, the last
+one open. If the page runs `LIVE`, a slider shows one stage at a time, and pictures are live; a node keeps its place
+from stage to stage."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ def stages_part(stages: Sequence[Stage], above: Part | None = None) -> Part:
     last = stages[-1] if stages else None
     folded = (
         details(
-            strong(one.name, limit=60),
-            drawing_part(one.drawing, last.drawing) if one.drawing else None,
-            one.part,
-            open=one is last,
+            strong(stage.name, limit=60),
+            drawing_part(stage.drawing, last.drawing) if stage.drawing else None,
+            stage.part,
+            open=stage is last,
         )
-        for one in stages
+        for stage in stages
     )
     return steps(list(folded), above)
 
 
 def stages_of(trace: Trace, passages: Mapping[str, Passage]) -> Iterator[Stage]:
-    """A stage for each event of a method that scored or found something: what it found, and what it ranks, by its best.
-    It reads the trace of any method whose events name what they score; passages by their titles."""
+    """A stage for each event of a method with outputs or scores: the outputs, and the best scores. It reads the trace
+    of any method whose events name what they score, and shows passages by their titles."""
     (root, *_) = trace
     for event in trace:
         if event.parent != root.id or not (event.scores or event.outputs):
@@ -71,12 +71,12 @@ def _text(value: object) -> str:
 def columns(
     layers: Iterable[Sequence[str]], rows: int, before: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, tuple[int, float]]:
-    """Name → column, and row from the middle, of layers from left to right: each in columns of equal length, at most
-    `rows` high, and in its own order but that a name stands near those `before` it."""
+    """Name → column, and row from the middle, of layers from left to right. A layer fills columns of equal length, at
+    most `rows` high, in its own order, except that each name is placed near those `before` it."""
     places: dict[str, tuple[int, float]] = {}
     column = 0
     for layer in filter(None, layers):
-        heights = {name: [places[one][1] for one in (before or {}).get(name, ()) if one in places] for name in layer}
+        heights = {name: [places[end][1] for end in (before or {}).get(name, ()) if end in places] for name in layer}
         ordered = sorted(layer, key=lambda name: sum(heights[name]) / max(1, len(heights[name])))
         size = ceil(len(layer) / ceil(len(layer) / rows))
         for start in range(0, len(layer), size):

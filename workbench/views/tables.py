@@ -24,7 +24,7 @@ LEGEND = (
     "✓ reproduced, ✗ differs, ? not comparable; alone: not measured"
 )
 NONE = "No number of these has a place in the paper's tables."
-MADE_BY = {"rules": "by rules", "replies written by hand, else rules": "by rules"}  # what a label says of a maker
+MADE_BY = {"rules": "by rules", "replies written by hand, else rules": "by rules"}  # maker → its words in a label
 SHOWN = 30  # measurements whose reasons are listed
 SHORT = 80  # characters of a name in a table
 LONG = 1_000  # characters of the reasons of a measurement, or of a note
@@ -33,17 +33,17 @@ LONG = 1_000  # characters of the reasons of a measurement, or of a note
 @view.register
 def _(tables: Tables) -> Part | None:
     verdicts = filter(None, (tables.claims, tables.measured))
-    return group(_shown(tables), *(details(one.title, view(one)) for one in verdicts))
+    return group(_tables_part(tables), *(details(verdict.title, view(verdict)) for verdict in verdicts))
 
 
 @text.register
 def _(tables: Tables) -> str:
-    failing = [line for one in (tables.claims, tables.measured) if one for line in _failing(one)]
-    return "\n".join([text_of(_shown(tables, whole=True)), *failing])
+    failing = [line for verdict in (tables.claims, tables.measured) if verdict for line in _failing(verdict)]
+    return "\n".join([text_of(_tables_part(tables, whole=True)), *failing])
 
 
-def _shown(tables: Tables, whole: bool = False) -> Part | None:
-    """The tables and what was noted about them; where they are a `whole`, nothing is folded."""
+def _tables_part(tables: Tables, whole: bool = False) -> Part | None:
+    """The tables and the notes on them; with `whole`, nothing is folded."""
     parts = [part for title, columns, rows in _parts(tables) for part in (line(strong(title)), table(columns, rows))]
     stated = [fold(title, table(columns, rows), open=whole) for title, columns, rows in _stated(tables)]
     flaws = table(["where", "what"], tables.inconsistencies)
@@ -96,8 +96,8 @@ def _latex(title: str, columns: list[str], rows: list[list[str]]) -> str:
 
 
 class Layout(NamedTuple):
-    """A table as the paper prints it: `keys` are the names of what a row is called by, `columns` are data and measure,
-    and a row has its names and the cell of each column that it fills."""
+    """A table as the paper prints it: `keys` are the headers of the names of a row, `columns` are pairs of data and
+    measure, and a row has its names and the cell of each column that it fills."""
 
     number: str
     title: str
@@ -114,10 +114,10 @@ def layouts(tables: Tables) -> Iterator[Layout]:
     several = len({cell.run for cell in tables.cells if cell.run}) > 1
     for number, cells in groupby(tables.cells, lambda cell: cell.table):
         mine, rows = list(cells), {}
-        for cell in sorted(mine, key=lambda cell: cell.run is None):  # what is not measured joins a row that is
+        for cell in sorted(mine, key=lambda cell: cell.run is None):  # cells without a run join a measured row
             names = (cell.backbone, cell.method)[-width:]
-            known = [row for row in rows if row[:width] == names]
-            row = (*names, cell.label, cell.run) if cell.run or not known else known[0]
+            matching = [row for row in rows if row[:width] == names]
+            row = (*names, cell.label, cell.run) if cell.run or not matching else matching[0]
             rows.setdefault(row, {})[_column(cell)] = cell
         printed = list(dict.fromkeys((cell.backbone, cell.method)[-width:] for cell in mine))
         rows = dict(sorted(rows.items(), key=lambda row: printed.index(row[0][:width])))
@@ -133,12 +133,12 @@ def _column(cell: Cell) -> tuple[str, str]:
 
 def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """Each table of the paper: its title, its columns, its rows of text."""
-    for shown in layouts(tables):
+    for layout in layouts(tables):
         yield (
-            shown.title,
-            [clean(column, NAME) for column in (*shown.keys, *(" ".join(column) for column in shown.columns))],
-            [[clean(text, 2 * SHORT) for text in (*names, *(_cell_text(row.get(one)) for one in shown.columns))]
-             for names, row in shown.rows],
+            layout.title,
+            [clean(column, NAME) for column in (*layout.keys, *(" ".join(column) for column in layout.columns))],
+            [[clean(text, 2 * SHORT) for text in (*names, *(_cell_text(row.get(column)) for column in layout.columns))]
+             for names, row in layout.rows],
         )  # fmt: skip
 
 
@@ -148,8 +148,8 @@ def _stated(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
         column = printed["data"].str.cat(printed["measure"], " ").str.strip()
         printed = printed.assign(of=printed["method"], column=column)
         keys = ["backbone"] * any(printed["backbone"]) + ["of"]
-        shown = printed.pivot_table("value", keys, "column", "last", sort=False)
-        rows = shown.map(lambda value: "" if value != value else f"{value:,.10g}").reset_index()
+        pivot = printed.pivot_table("value", keys, "column", "last", sort=False)
+        rows = pivot.map(lambda value: "" if value != value else f"{value:,.10g}").reset_index()
         kinds = ", ".join(dict.fromkeys(printed["kind"]))
         title = f"{_title(str(number))}, as printed; no run is held against it ({clean(kinds, NAME)})"
         yield title, list(rows), rows.values.tolist()
@@ -160,7 +160,7 @@ def _title(number: str) -> str:
 
 
 def _label(tables: Tables, cells: Iterable[Cell], several: bool) -> str:
-    """What the cells of a row are measured as, and what no model made of it; of several runs also which."""
+    """The label of a row's measurement, the makers that are no model and, if there are several runs, the run."""
     mine, by = [cell for cell in cells if cell.run], ""
     if not mine:
         return ""
@@ -188,7 +188,7 @@ def printed_text(cell: Cell) -> str:
 
 
 def _reasons(tables: Tables) -> Part | None:
-    """What was measured, of which data and run, why it is not comparable; each once."""
+    """The label, data, run and reasons of each measurement that is not comparable, each once."""
     reasons = dict.fromkeys(
         (short(c.label or "", SHORT), short(f"{c.data}, {Path(c.run or '').name}", SHORT), "; ".join(c.why))
         for c in tables.cells
@@ -224,7 +224,7 @@ def amount(name: str, value: float | None) -> str:
 
 
 def _failing(verdict: Verdict) -> list[str]:
-    """How many claims hold, and how many checks that we recompute, with those that do not."""
+    """How many claims and how many recomputed checks hold, with a line for each that fails."""
     parts: dict[bool, list[Check]] = {}
     for check in verdict.checks:
         parts.setdefault(is_by_us(check.where), []).append(check)
@@ -232,8 +232,8 @@ def _failing(verdict: Verdict) -> list[str]:
     for recomputed, checks in sorted(parts.items()):
         failing = [check for check in checks if not check.holds]
         title = RECOMPUTED if recomputed else clean(verdict.title, NAME)
-        said = f"{len(checks) - len(failing)} of {counted(len(checks), 'check')} hold{', not so' * bool(failing)}"
-        lines += [f"{title}: {said}", *(f"  ✗ {clean(check_text(check), 600)}" for check in failing)]
+        outcome = f"{len(checks) - len(failing)} of {counted(len(checks), 'check')} hold{', not so' * bool(failing)}"
+        lines += [f"{title}: {outcome}", *(f"  ✗ {clean(check_text(check), 600)}" for check in failing)]
     return lines
 
 

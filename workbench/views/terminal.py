@@ -1,6 +1,6 @@
-"""Rows as a terminal shows them: a table where every column has room for its longest word, else a block for each row.
+"""Rows in a terminal: a table if every column has room for its longest word, otherwise a block for each row.
 
-A word is broken only where it is longer than a line."""
+Only a word that is longer than a line is broken."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from workbench.text import clean
 from workbench.views.parts import number
 
 LONGEST = 1_000  # characters of a cell
-_UNBOUNDED = 200  # columns of what is piped or logged
-_NARROW = 20  # columns that a line has, however deep it stands
+_UNBOUNDED = 200  # width of output that is piped or logged
+_NARROW = 20  # least width of a line at any indentation
 GAP = 2  # blanks between columns
-INDENT = 2  # of what a block holds; of a line that goes on, twice that
+INDENT = 2  # of the lines of a block; a continued line has twice as much
 
 
 def lay_out(rows: Sequence[dict[str, Any]], console: Console, lead: int = 1) -> Table | Group:
@@ -42,22 +42,23 @@ def lay_out(rows: Sequence[dict[str, Any]], console: Console, lead: int = 1) -> 
 
 
 def indented(line: str, indent: int, widest: int = _UNBOUNDED) -> list[str]:
-    """A line at so many blanks; what goes beyond the width of the terminal, or `widest`, goes on further in."""
+    """A line indented by `indent`, wrapped at the terminal's width or `widest`; continued lines are further in."""
     console = _console()
     room = max(_NARROW, min(console.width, widest) - indent - 2 * INDENT)
     first, *rest = Text(line.replace("\n", " ")).wrap(console, room)
-    return [" " * indent + first.plain.rstrip(), *(" " * (indent + 2 * INDENT) + one.plain.rstrip() for one in rest)]
+    further = " " * (indent + 2 * INDENT)
+    return [" " * indent + first.plain.rstrip(), *(further + piece.plain.rstrip() for piece in rest)]
 
 
 def printed(rows: Sequence[dict[str, Any]], lead: int = 1) -> str:
-    """`rows` as text, as wide as the terminal; as wide as they are where there is none."""
+    """`rows` as text, as wide as the terminal; without one, up to `_UNBOUNDED` columns wide."""
     console = _console()
     console.print(lay_out(rows, console, lead))
     return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
 
 
 def _console() -> Console:
-    """One that writes to memory, as wide as the terminal."""
+    """A console that writes to memory, as wide as the terminal."""
     wide = shutil.get_terminal_size((_UNBOUNDED, 0)).columns
     return Console(file=io.StringIO(), width=wide, color_system=None, highlight=False)
 

@@ -27,7 +27,7 @@ def _(trace: Trace) -> str:
     lines = [f"Trace (level {trace.level}, {counted(len(trace), 'event')})"]
     for event in trace:
         depth[event.id] = depth[event.parent] + 1
-        best = _best(event) if event.parent is not None else []  # the best of the whole are the evidence
+        best = _best(event) if event.parent is not None else []  # the best scores of the root are the evidence
         lines += [part for line in (headline(event), *best) for part in indented(line, 2 * depth[event.id])]
     return "\n".join(lines)
 
@@ -38,14 +38,14 @@ def _(event: Event) -> str:
 
 
 def headline(event: Event) -> str:
-    """Who or what it was, step and outputs, on a line of a terminal."""
+    """Kind, step, model and outputs of an event, on a line of a terminal."""
     outputs = ", ".join(f"{clean(name, 60)}={_output(event, name)}" for name in event.outputs)
     model = f" ({clean(engine, NAME)})" if (engine := _engine(event)) and not no_model(engine) else ""
     return f"{clean(kind(event), NAME)} {clean(event.step, NAME)}{model}" + (f": {outputs}" if outputs else "")
 
 
 def kind(event: Event) -> str:
-    """The kind of an event; where no model answered a Step, who did: `RULES`, or `WRITTEN` by hand."""
+    """The kind of an event; `RULES`, or `WRITTEN` by hand, if no model answered a Step."""
     return _NO_MODEL.get(no_model(_engine(event)), event.kind)
 
 
@@ -79,7 +79,7 @@ def _(diff: TraceDiff) -> Part | None:
 
 
 def tree(trace: Trace, open_depth: int = 1) -> Part | None:
-    """All events, folded into each other; the first `open_depth` levels are open."""
+    """All events as nested folds; the first `open_depth` levels are open."""
     children: dict[int | None, list[Event]] = {}
     for event in trace:
         children.setdefault(event.parent, []).append(event)

@@ -18,11 +18,11 @@ def _(trained: Trained) -> Part | None:
         (stage, checks[-1].step, checks[-1].loss, checks[0].mrr, _best(checks))
         for stage, checks in trained.stages.items()
     ]
-    said = f"{counted(trained.parameters, 'parameter')} in {trained.folder}"
+    summary = f"{counted(trained.parameters, 'parameter')} in {trained.folder}"
     if trained.skipped:
-        said += f"; {counted(trained.skipped, 'question')} without linked entities or gold phrases skipped"
+        summary += f"; {counted(trained.skipped, 'question')} without linked entities or gold phrases skipped"
     heads = ["stage", "steps", "loss at the end", "MRR before", "best MRR"]
-    return group(line(strong(said)), table(heads, rows))
+    return group(line(strong(summary)), table(heads, rows))
 
 
 def training(trained: Trained) -> Picture:
@@ -30,9 +30,9 @@ def training(trained: Trained) -> Picture:
     figure, panels = charts.panels(6.4, 4.2, 1, 2, sharex=True)
     begin, labels = 0, []
     for stage, checks in trained.stages.items():
-        steps = [begin + one.step for one in checks]
-        panels[0].plot(steps[1:], [one.loss for one in checks[1:]], color=BLUE, marker="o", markersize=3)
-        panels[1].plot(steps, [one.mrr for one in checks], color=ORANGE, marker="s", markersize=3)
+        steps = [begin + check.step for check in checks]
+        panels[0].plot(steps[1:], [check.loss for check in checks[1:]], color=BLUE, marker="o", markersize=3)
+        panels[1].plot(steps, [check.mrr for check in checks], color=ORANGE, marker="s", markersize=3)
         # A short stage is narrower than its name.
         spots = [(begin, 0, (side, 4), *where) for side, *where in ((2, "left", "bottom"), (-2, "right", "bottom"))]
         labels.append(charts.Label(panels[1], stage, spots, GREY, needed=True))
@@ -47,4 +47,4 @@ def training(trained: Trained) -> Picture:
 
 
 def _best(checks: tuple[Checked, ...]) -> float:
-    return max(one.mrr for one in checks)
+    return max(check.mrr for check in checks)

@@ -1,5 +1,5 @@
-"""Views of a knowledge tree: places in it and what one can step to from them, merges and what decided them, other
-groupings and how they agree, what the schema gained."""
+"""Views of a knowledge tree: its places and the steps from each, merges and their reasons, the agreement of other
+groupings, and the growth of the schema."""
 
 from __future__ import annotations
 
@@ -50,10 +50,16 @@ def _community_part(place: CommunityPlace) -> Part | None:
         [(len(place.members), place.cohesion, place.structure, place.meaning, place.inside)],
     )
     members = [
-        (one.name, one.type, one.structure, one.meaning, "centre" if one.centre else "keyword" if one.keyword else "")
-        for one in place.members
+        (
+            member.name,
+            member.type,
+            member.structure,
+            member.meaning,
+            "centre" if member.centre else "keyword" if member.keyword else "",
+        )
+        for member in place.members
     ]
-    near = [(one.name, one.relations) for one in place.neighbours]
+    near = [(neighbour.name, neighbour.relations) for neighbour in place.neighbours]
     return group(
         line(strong(place.name, limit=NAME), tag(f"community {place.id}")),
         line(f"not named: {place.failure}" if place.failure else "", look="bad", limit=300),
@@ -85,11 +91,11 @@ def _entity_part(place: EntityPlace) -> Part | None:
 
 def _passage_part(place: PassagePlace) -> Part | None:
     """A passage and its place: communities, entities, triples and attributes."""
-    names = {one.id: one.name for one in place.communities}
+    names = {community.id: community.name for community in place.communities}
     rows = [(name, kind, names.get(at, "–" if at == NONE else str(at))) for _, name, kind, at in place.entities]
     return group(
         passage_line(place.passage),
-        table(["community", "entities"], [(one.name, one.relations) for one in place.communities], NAME),
+        table(["community", "entities"], [(near.name, near.relations) for near in place.communities], NAME),
         details(
             counted(len(rows), "entity", "entities"),
             table(["entity", "type", "community"], rows, NAME, MEMBERS),
@@ -107,46 +113,50 @@ def merges_part(
     merges: Sequence[Merge], names: Sequence[str], settings: Perception, place: Place = None
 ) -> Part | None:
     """Pairs of parts that were candidates for a merger, the merged ones first, and what decided each of them. `names`
-    are those of all entities; of a community only those pairs are shown that hold a member."""
+    are those of all entities; for a community, only pairs with one of its members are listed."""
     if isinstance(place, CommunityPlace):
         rows = {member.row for member in place.members}
-        merges = [one for one in merges if rows.intersection(one.left) or rows.intersection(one.right)]
+        merges = [merge for merge in merges if rows.intersection(merge.left) or rows.intersection(merge.right)]
     if not merges:
         return quiet("no pair of parts was a candidate for a merger")
-    ordered = sorted(merges, key=lambda one: (not one.merged, one.cluster, one.round))
+    ordered = sorted(merges, key=lambda merge: (not merge.merged, merge.cluster, merge.round))
     rows = [
-        (one.cluster, one.round, *(_few([names[row] for row in part]) for part in (one.left, one.right)), one.overlap,
-         one.cosine, one.difference, one.size,
-         strong("merged") if one.merged else _why(one, settings))
-        for one in ordered
+        (merge.cluster, merge.round, *(_few([names[row] for row in part]) for part in (merge.left, merge.right)),
+         merge.overlap, merge.cosine, merge.difference, merge.size,
+         strong("merged") if merge.merged else _why(merge, settings))
+        for merge in ordered
     ]  # fmt: skip
     headers = ["cluster", "round", "part", "and part", "relations alike", "cosine", "Δ of mean φ", "members", "outcome"]
-    count = sum(one.merged for one in merges)
+    count = sum(merge.merged for merge in merges)
     return group(quiet(f"{count:,} of {len(merges):,} recorded pairs merged"), table(headers, rows, NAME, MERGES))
 
 
 def changes_part(changes: Sequence[Change], moved: int, entities: int) -> Part | None:
-    """What became of the communities under other weights."""
-    rows = [(one.kind, _few(one.before, 4), _few(one.after, 4), one.entities) for one in changes]
-    said = line(f"{moved:,} of {entities:,} entities are in another community than in the index")
-    return group(said, table(["", "before", "after", "entities"], rows, NAME, SHOWN))
+    """How the communities change under other weights."""
+    rows = [(change.kind, _few(change.before, 4), _few(change.after, 4), change.entities) for change in changes]
+    summary = line(f"{moved:,} of {entities:,} entities are in another community than in the index")
+    return group(summary, table(["", "before", "after", "entities"], rows, NAME, SHOWN))
 
 
-def agreement_part(found: Sequence[Agreement]) -> Part | None:
+def agreement_part(agreements: Sequence[Agreement]) -> Part | None:
     """Other groupings of the same entities: agreement with each, and the groups that the other one tears apart most."""
-    rows = [(one.right, one.groups[1], one.entities, one.rand, one.nmi, *one.purity) for one in found]
+    rows = [
+        (agreement.right, agreement.groups[1], agreement.entities, agreement.rand, agreement.nmi, *agreement.purity)
+        for agreement in agreements
+    ]
     headers = ["grouping", "groups", "entities", "adjusted Rand", "NMI", "purity of the tree", "purity of the other"]
     torn = (
-        details(f"where {clean(one.right, 60)} differs most", _splits(one.splits[:DIVIDED]), open=True) for one in found
+        details(f"where {clean(agreement.right, 60)} differs most", _splits(agreement.splits[:DIVIDED]), open=True)
+        for agreement in agreements
     )
     return group(table(headers, rows, NAME), *torn)
 
 
 def _splits(splits: Sequence[Split], most: int = 3) -> Part | None:
     rows = [
-        (one.grouping, one.title, one.size, one.apart,
-         _few([f"{title} ({count:,})" for title, count in one.parts], most))
-        for one in splits
+        (split.grouping, split.title, split.size, split.apart,
+         _few([f"{title} ({count:,})" for title, count in split.parts], most))
+        for split in splits
     ]  # fmt: skip
     return table(["of", "group", "entities", "apart", "its parts in the other"], rows, NAME)
 
@@ -155,16 +165,16 @@ def _splits(splits: Sequence[Split], most: int = 3) -> Part | None:
 
 
 def evolution_part(seed: Schema, schema: Schema, evolution: Sequence[Proposal], passages: Passages) -> Part | None:
-    """What the schema gained, and which passages asked for it; then what was not admitted."""
+    """The proposals that the schema admitted, with the passages that asked for them; then the others."""
     sizes = [
         (name, len(getattr(seed, kind)), len(getattr(schema, kind)),
-         sum(not one.admitted for one in evolution if one.kind == kind))
+         sum(not proposal.admitted for proposal in evolution if proposal.kind == kind))
         for kind, name in KINDS.items()
     ]  # fmt: skip
     gained, refused = (
         sorted(
-            (one for one in evolution if one.admitted == admitted),
-            key=lambda one: (-len(one.passages), one.kind, one.name),
+            (proposal for proposal in evolution if proposal.admitted == admitted),
+            key=lambda proposal: (-len(proposal.passages), proposal.kind, proposal.name),
         )
         for admitted in (True, False)
     )
@@ -176,11 +186,17 @@ def evolution_part(seed: Schema, schema: Schema, evolution: Sequence[Proposal], 
     )
 
 
-def _proposals(found: Sequence[Proposal], passages: Passages) -> Part | None:
+def _proposals(proposals: Sequence[Proposal], passages: Passages) -> Part | None:
     titles = {name: passage.title or name for name, passage in passages.items()}
     rows = [
-        (KINDS[one.kind], one.name, one.confidence, len(one.passages), _few([titles.get(n, n) for n in one.passages]))
-        for one in found
+        (
+            KINDS[proposal.kind],
+            proposal.name,
+            proposal.confidence,
+            len(proposal.passages),
+            _few([titles.get(n, n) for n in proposal.passages]),
+        )
+        for proposal in proposals
     ]
     return table(["kind", "name", "confidence", "passages", "asked for by"], rows, NAME, PROPOSALS)
 
@@ -188,25 +204,25 @@ def _proposals(found: Sequence[Proposal], passages: Passages) -> Part | None:
 # -- smaller parts -----------------------------------------------------------------------------------------------------
 
 
-def _why(one: Merge, settings: Perception) -> str:
-    """What kept two parts apart, in words."""
+def _why(merge: Merge, settings: Perception) -> str:
+    """Why two parts were not merged, in words."""
     limits = {
         "difference": f"Δ is not below ε = {settings.epsilon:.3g}",
         "dissimilar": f"centres are not similar enough (< {settings.merge_threshold:.3g})",
         "size": f"too many members (> {settings.size_cap:,})",
         "taken": "one of them merged with a closer part",
     }
-    return limits.get(one.reason, clean(one.reason, 60))
+    return limits.get(merge.reason, clean(merge.reason, 60))
 
 
 def _triples(triples: Sequence[Triple], open: bool = False) -> Part:
-    rows = [(*one.members, _few(one.passages)) for one in triples]
+    rows = [(*triple.members, _few(triple.passages)) for triple in triples]
     listed = table(["head", "relation", "tail", "stated in"], rows, NAME, TRIPLES)
     return details(counted(len(rows), "triple"), listed, open=open)
 
 
 def _attributes(attributes: Sequence, open: bool = False) -> Part:
-    rows = [(one.type, one.value, _few(one.passages)) for one in attributes]
+    rows = [(attribute.type, attribute.value, _few(attribute.passages)) for attribute in attributes]
     listed = table(["attribute", "value", "stated in"], rows, NAME, TRIPLES)
     return details(counted(len(rows), "attribute"), listed, open=open)
 
@@ -226,16 +242,16 @@ GROUPS = 10  # groups that a notebook lists
 @view.register
 def _(grouping: Grouping) -> Part | None:
     entities = counted(len(grouping.group_of), "entity", "entities")
-    said = f"Grouping {grouping.name!r}: {entities} in {counted(grouping.groups, 'group')}"
+    summary = f"Grouping {grouping.name!r}: {entities} in {counted(grouping.groups, 'group')}"
     largest = sorted(Counter(grouping.group_of.values()).items(), key=lambda item: (-item[1], item[0]))
     rows = [(grouping.titles.get(key, str(key)), size) for key, size in largest]
-    return group(line(said), table(["largest groups", "entities"], rows, NAME, GROUPS))
+    return group(line(summary), table(["largest groups", "entities"], rows, NAME, GROUPS))
 
 
 @view.register
 def _(agreement: Agreement) -> Part | None:
     (left, right), (ours, theirs) = (agreement.left, agreement.right), agreement.groups
-    said = f"Agreement of {clean(left, NAME)} ({counted(ours, 'group')}) and {clean(right, NAME)} ({theirs:,})"
+    summary = f"Agreement of {clean(left, NAME)} ({counted(ours, 'group')}) and {clean(right, NAME)} ({theirs:,})"
     rows = [
         ("adjusted Rand", agreement.rand),
         ("normalised mutual information", agreement.nmi),
@@ -243,14 +259,14 @@ def _(agreement: Agreement) -> Part | None:
         (f"purity of {right} against {left}", agreement.purity[1]),
     ]
     return group(
-        line(f"{said} on {counted(agreement.entities, 'entity', 'entities')}"),
+        line(f"{summary} on {counted(agreement.entities, 'entity', 'entities')}"),
         table(["measure", "value"], rows),
         line("Where they differ most") if agreement.splits else None,
         _splits(agreement.splits, most=20),
     )
 
 
-# -- what one can step to from a place, level by level: labels, and where each leads -----------------------------------
+# -- the steps from a place, level by level: labels and their targets --------------------------------------------------
 
 LISTED, LABEL = 300, 90  # entries of a list, characters of one
 STEPS = (*LEVELS, "passages")
@@ -271,20 +287,20 @@ def way(tree: KnowledgeTree, place: Place) -> list[str]:
 
 
 def entries(tree: KnowledgeTree, place: Place, level: str) -> list[tuple[str, Target | None]]:
-    """At most `LISTED` labels, each once, with where they lead; `place` None lists from the whole tree."""
-    found: dict[str, Target | None] = {}
+    """At most `LISTED` labels, each once, with their targets; `place` None lists the whole tree."""
+    targets: dict[str, Target | None] = {}
     for label, target in islice(_LISTS[level](tree, place), LISTED + 1):
         label = short(label, LABEL)
-        found[f"{label} ({len(found)})" if label in found else label] = target
-    listed = list(found.items())
+        targets[f"{label} ({len(targets)})" if label in targets else label] = target
+    listed = list(targets.items())
     return listed if len(listed) <= LISTED else [*listed[:LISTED], (MORE, None)]
 
 
 def _list_communities(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
-    """All; the neighbours of one; that of an entity; those to which a passage leads."""
+    """All communities, the neighbours of one, the community of an entity, or those of a passage's entities."""
     if place is None:
-        for one in tree.tree.communities:
-            yield f"{tree.name(one.id)} · {len(one.members):,}", ("community", one.id)
+        for community in tree.tree.communities:
+            yield f"{tree.name(community.id)} · {len(community.members):,}", ("community", community.id)
     elif isinstance(place, EntityPlace):
         if place.community != NONE:
             yield place.community_name, ("community", place.community)
@@ -294,12 +310,12 @@ def _list_communities(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
 
 
 def _list_keywords(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
-    """The keywords of all communities, of one, of that of an entity, or among the entities of a passage."""
+    """The keywords of all communities, of one, of an entity's community, or among a passage's entities."""
     made = tree.tree.communities
     if isinstance(place, PassagePlace):
         rows = [row for row, _, _, at in place.entities if at != NONE and row in made[at].keywords]
     elif place is None:
-        rows = [row for one in made for row in one.keywords]
+        rows = [row for community in made for row in community.keywords]
     else:
         at = place.id if isinstance(place, CommunityPlace) else place.community
         rows = list(made[at].keywords) if at != NONE else []
@@ -311,25 +327,25 @@ def _list_triples(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
     its other end."""
     if place is None or isinstance(place, CommunityPlace):
         most_first = np.argsort(-np.diff(tree.graph.incidence.indptr), kind="stable").tolist()
-        yield from _list_entities(tree, [one.row for one in place.members] if place else most_first)
+        yield from _list_entities(tree, [member.row for member in place.members] if place else most_first)
     else:
         own = place.name if isinstance(place, EntityPlace) else None
-        for one in place.triples:
-            other = one.object if one.subject == own else one.subject
-            yield f"{one.subject} — {one.relation} → {one.object}", ("entity", other)
+        for triple in place.triples:
+            other = triple.object if triple.subject == own else triple.subject
+            yield f"{triple.subject} — {triple.relation} → {triple.object}", ("entity", other)
 
 
 def _list_attributes(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:
     graph = tree.graph
     if isinstance(place, EntityPlace | PassagePlace):
-        for one in place.attributes:
-            yield f"{one.entity}: {one.type}: {one.value}", ("entity", one.entity)
+        for attribute in place.attributes:
+            yield f"{attribute.entity}: {attribute.type}: {attribute.value}", ("entity", attribute.entity)
     else:
-        rows = range(len(graph.names)) if place is None else (one.row for one in place.members)
+        rows = range(len(graph.names)) if place is None else (member.row for member in place.members)
         for row in rows:
             for at in graph.attributes_of(row):
-                found = graph.attributes[at]
-                yield f"{graph.names[row]}: {found.type}: {found.value}", ("entity", row)
+                attribute = graph.attributes[at]
+                yield f"{graph.names[row]}: {attribute.type}: {attribute.value}", ("entity", row)
 
 
 def _list_passages(tree: KnowledgeTree, place: Place) -> Iterator[Entry]:

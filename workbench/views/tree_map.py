@@ -1,8 +1,8 @@
-"""Maps of a knowledge tree: all communities, one community with its members, one entity with what is said of it.
+"""Maps of a knowledge tree: all communities, one community with its members, one entity with its relations.
 
-However large the tree is, a map shows a bounded part and says what it leaves out. Places come from the vectors of the
-entities, similar discs and points close to each other, none upon another; they are computed here, so that the same tree
-gives the same picture."""
+A map shows a bounded part of a tree, and says what it leaves out. Positions come from the vectors of the entities:
+similar discs and points are close to each other, and none overlap. They are computed here, so that the same tree gives
+the same picture."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ INSIDE = EdgeStyle("relation", GREY, "──", 0.8, opacity=0.4)
 FAINT = INSIDE._replace(width=0.5, opacity=0.15)
 SAYS = EdgeStyle("attribute", GREY, "╌╌", 1, (5, 4), opacity=0.8)
 STATES = EdgeStyle("stated in", ORANGE, "┈┈", 1, (2, 4), opacity=0.8)
-COLOURS = ("type", "structure", "meaning")  # what an overview can be coloured by; other groupings come on top
+COLOURS = ("type", "structure", "meaning")  # the colourings of an overview, besides other groupings
 
 
 class Palette(NamedTuple):
-    """The styles of a map, the position of each entity's and of each community's, and what labels add."""
+    """The styles of a map, the positions of the style of each entity and community, and additions to labels."""
 
     styles: tuple[NodeStyle, ...]
     points: np.ndarray
@@ -58,11 +58,11 @@ class Palette(NamedTuple):
 
 
 def type_palette(tree: KnowledgeTree, division: Division) -> Palette:
-    """The most frequent types, the same in all maps of a tree; a community is what most of its members are."""
-    known = type_styles(types_of(tree.index).order)
-    marks = {name: known.get(name, NONE_KNOWN) for name in set(tree.graph.types)}
+    """The most frequent types, the same in all maps of a tree; a community has that of most of its members."""
+    by_type = type_styles(types_of(tree.index).order)
+    marks = {name: by_type.get(name, NONE_KNOWN) for name in set(tree.graph.types)}
     present = set(marks.values())
-    styles = tuple(style for style in (*dict.fromkeys(known.values()), NONE_KNOWN) if style in present)
+    styles = tuple(style for style in (*dict.fromkeys(by_type.values()), NONE_KNOWN) if style in present)
     at = {name: styles.index(style) for name, style in marks.items()}
     types = np.array([at[name] for name in tree.graph.types], dtype=np.int32)
     most = [dominant(tree.graph.types[row] for row in rows) for rows in division.rows()]
@@ -85,11 +85,11 @@ def agreement_palette(other: np.ndarray, division: Division, name: str) -> Palet
     points = np.full(len(other), 2, dtype=np.int32)
     discs, notes = np.full(len(division.names), 2, dtype=np.int32), [""] * len(division.names)
     for at, rows in enumerate(division.rows()):
-        known = rows[other[rows] >= 0]
-        if len(known):
-            most = np.bincount(other[known]).argmax()
-            points[known] = np.where(other[known] == most, 0, 1)
-            discs[at], share = int((points[known] == 1).mean() > 0.5), (points[known] == 0).mean()
+        grouped = rows[other[rows] >= 0]
+        if len(grouped):
+            most = np.bincount(other[grouped]).argmax()
+            points[grouped] = np.where(other[grouped] == most, 0, 1)
+            discs[at], share = int((points[grouped] == 1).mean() > 0.5), (points[grouped] == 0).mean()
             notes[at] = f" · {share:.0%}"
     styles = (SAME._replace(name=f"{SAME.name}, by {name}"), ELSEWHERE, NOWHERE)
     return Palette(styles, points, discs, notes)
@@ -101,30 +101,30 @@ def overview_map(
     """All communities as discs, close where their members mean the same, with their members as points. `marked` are
     rows of entities with an outline. A click on a disc reports n + its key, one on a point its row."""
     sizes, marked = division.sizes, [row for row in dict.fromkeys(marked) if division.groups[row] >= 0]
-    shown = np.argsort(-sizes, kind="stable")[:DISCS]
-    shown = shown[sizes[shown] > 0]
-    rows = _sample(division.groups, shown, marked)
-    centres, radii = _disc_places(tree, division, shown)
-    thin = max(1.0, sizes[shown].sum() / max(1, len(rows))) ** 0.5
-    points = _point_places(tree, division, rows, shown, centres, radii)
-    n, at = len(tree.graph.names), {group: position for position, group in enumerate(shown.tolist())}
+    drawn = np.argsort(-sizes, kind="stable")[:DISCS]
+    drawn = drawn[sizes[drawn] > 0]
+    rows = _sample(division.groups, drawn, marked)
+    centres, radii = _disc_places(tree, division, drawn)
+    thin = max(1.0, sizes[drawn].sum() / max(1, len(rows))) ** 0.5
+    points = _point_places(tree, division, rows, drawn, centres, radii)
+    n, at = len(tree.graph.names), {group: position for position, group in enumerate(drawn.tolist())}
     notes = palette.notes or [""] * len(division.names)
-    labels = [f"{short(division.names[group], 36)}{notes[group]}" for group in shown]
-    tips = [f"{clean(division.names[group], 120)}\n{sizes[group]:,} entities" for group in shown.tolist()]
+    labels = [f"{short(division.names[group], 36)}{notes[group]}" for group in drawn]
+    tips = [f"{clean(division.names[group], 120)}\n{sizes[group]:,} entities" for group in drawn.tolist()]
     named = rows if len(rows) <= NAMED else rows[: len(marked)]
     edges, lines = _between(tree, division, at)
     inside = int((division.groups >= 0).sum())
     return Map(
         title or "communities", "overview",
-        np.r_[n + np.array(division.keys, dtype=np.int64)[shown], rows],
+        np.r_[n + np.array(division.keys, dtype=np.int64)[drawn], rows],
         np.r_[centres, points], np.r_[radii, np.full(len(rows), 0.42 * thin)],
-        np.r_[palette.discs[shown], palette.points[rows]].astype(np.int32), palette.styles,
-        discs=len(shown), labels=(*labels, *(tree.graph.names[row] for row in named)),
+        np.r_[palette.discs[drawn], palette.points[rows]].astype(np.int32), palette.styles,
+        discs=len(drawn), labels=(*labels, *(tree.graph.names[row] for row in named)),
         tips=(*tips, *(_entity_tip(tree, row) for row in named)),
-        rings=tuple(len(shown) + position for position in range(len(marked))), outlined="marked" if marked else "",
+        rings=tuple(len(drawn) + position for position in range(len(marked))), outlined="marked" if marked else "",
         edges=edges, edge_style=lines, edge_styles=(FEW, MANY) if len(edges) else (),
         left_out=_left_out(
-            ((len(division.names) - len(shown), "of the smallest communities"),
+            ((len(division.names) - len(drawn), "of the smallest communities"),
              (inside - len(rows), f"of {inside:,} entities"), (n - inside, "entities in no community"))
         ),
     )  # fmt: skip
@@ -133,11 +133,11 @@ def overview_map(
 def community_map(tree: KnowledgeTree, at: int) -> Map:
     """A community: its members, close where they mean the same, the relations among them, and the keywords outlined. A
     click reports the row of an entity."""
-    found = tree.tree.communities[at]
-    inside = _inside(tree, found.members)
+    community = tree.tree.communities[at]
+    inside = _inside(tree, community.members)
     degree = np.bincount(inside.ravel(), minlength=len(tree.graph.names))
-    first = dict.fromkeys([found.centre, *found.keywords])
-    rest = sorted(set(found.members) - set(first), key=lambda row: (-degree[row], row))
+    first = dict.fromkeys([community.centre, *community.keywords])
+    rest = sorted(set(community.members) - set(first), key=lambda row: (-degree[row], row))
     rows = np.array([*first, *rest][:MEMBERS], dtype=np.int64)
     position = {row: here for here, row in enumerate(rows.tolist())}
     radii = 0.5 + 0.22 * np.log1p(degree[rows]) + 0.35 * np.isin(rows, list(first))
@@ -145,11 +145,11 @@ def community_map(tree: KnowledgeTree, at: int) -> Map:
     places = apart(spread(vectors @ principal_plane(vectors)), radii, 2.4)
     drawn = inside[np.isin(inside, rows).all(axis=1)][:LINES]
     palette = type_palette(tree, Division.built(tree))
-    hidden, cut = len(found.members) - len(rows), len(inside) - len(drawn)
+    hidden, cut = len(community.members) - len(rows), len(inside) - len(drawn)
     return Map(
         tree.name(at), f"community {at}", rows, places, radii, palette.points[rows], palette.styles,
         labels=tuple(tree.graph.names[row] for row in rows), tips=tuple(_entity_tip(tree, row) for row in rows),
-        rings=tuple(position[row] for row in found.keywords if row in position), outlined="keyword",
+        rings=tuple(position[row] for row in community.keywords if row in position), outlined="keyword",
         edges=np.array([[position[end] for end in pair] for pair in drawn.tolist()], np.int32).reshape(-1, 2),
         edge_style=np.zeros(len(drawn), np.int32), edge_styles=(FAINT if len(drawn) > DENSE else INSIDE,),
         left_out=_left_out(((hidden, "members"), (cut, "relations"))),
@@ -160,12 +160,12 @@ def entity_map(tree: KnowledgeTree, place: EntityPlace) -> Map:
     """An entity in the middle; around it its neighbours, its attributes and the passages that state it. A click on a
     neighbour reports its row, on a passage n + its row."""
     n, graph = len(tree.graph.names), tree.graph
-    said: dict[int, list[str]] = {}
+    relations: dict[int, list[str]] = {}
     for triple in place.triples:
         ends = {graph.row[triple.subject], graph.row[triple.object]} - {place.row} or {place.row}
-        said.setdefault(min(ends), []).append(f"{triple.subject} — {triple.relation} → {triple.object}")
-    said.pop(place.row, None)
-    neighbours = sorted(said, key=lambda row: (-len(said[row]), row))
+        relations.setdefault(min(ends), []).append(f"{triple.subject} — {triple.relation} → {triple.object}")
+    relations.pop(place.row, None)
+    neighbours = sorted(relations, key=lambda row: (-len(relations[row]), row))
     passages = [tree.index.passages.row[name] for name in place.passages]
     kinds = [len(neighbours), len(place.attributes), len(passages)]
     parts = [_ring(min(AROUND, count), *ring) for count, ring in zip(kinds, ((11, 0.25), (6, 0.5), (16, 0.8)))]
@@ -182,7 +182,7 @@ def entity_map(tree: KnowledgeTree, place: EntityPlace) -> Map:
         np.concatenate([np.zeros((1, 2)), *parts]), np.array([1.3] + [0.7] * len(edge_style)),
         np.array(style, dtype=np.int32), (*palette.styles, ATTRIBUTE, PASSAGE),
         labels=(place.name, *(graph.names[row] for row in near), *(f"{a.type}: {a.value}" for a in own), *titles),
-        tips=(_entity_tip(tree, place.row), *("\n".join(said[row][:4]) for row in near),
+        tips=(_entity_tip(tree, place.row), *("\n".join(relations[row][:4]) for row in near),
               *(f"{a.type}: {a.value}" for a in own), *titles),
         rings=(0,), outlined="chosen", edges=np.array([(0, at + 1) for at in range(len(edge_style))]).reshape(-1, 2),
         edge_style=np.array(edge_style, dtype=np.int32), edge_styles=(INSIDE, SAYS, STATES),
@@ -207,32 +207,32 @@ def palette_of(tree: KnowledgeTree, division: Division, colour: str, others: dic
 # -- parts -------------------------------------------------------------------------------------------------------------
 
 
-def _sample(groups: np.ndarray, shown: np.ndarray, marked: Sequence[int]) -> np.ndarray:
-    """Rows of entities, the marked ones first; where there are too many, every so many-th by name, which no division
-    moves."""
-    rows = np.flatnonzero(np.isin(groups, shown))
+def _sample(groups: np.ndarray, drawn: np.ndarray, marked: Sequence[int]) -> np.ndarray:
+    """Rows of entities, the marked ones first; if there are too many, every n-th by name, an order that no division
+    changes."""
+    rows = np.flatnonzero(np.isin(groups, drawn))
     if len(rows) > POINTS:
         rows = rows[np.linspace(0, len(rows) - 1, POINTS).astype(np.int64)]
-    first = np.array([row for row in marked if groups[row] in set(shown.tolist())], dtype=np.int64)
+    first = np.array([row for row in marked if groups[row] in set(drawn.tolist())], dtype=np.int64)
     return np.r_[first, rows[~np.isin(rows, first)]]
 
 
-def _disc_places(tree: KnowledgeTree, division: Division, shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _disc_places(tree: KnowledgeTree, division: Division, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Centres and radii of discs whose areas are their sizes."""
-    known = division.groups >= 0
-    sums = group_sums(tree.tree.entity_matrix[known], division.groups[known], len(division.names))[shown]
+    grouped = division.groups >= 0
+    sums = group_sums(tree.tree.entity_matrix[grouped], division.groups[grouped], len(division.names))[drawn]
     middles = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
-    radii = np.sqrt(division.sizes[shown] + 1.0)
+    radii = np.sqrt(division.sizes[drawn] + 1.0)
     return apart(spread(middles @ tree.plane), radii), radii
 
 
 def _point_places(
-    tree: KnowledgeTree, division: Division, rows: np.ndarray, shown: np.ndarray, centres: np.ndarray, radii: np.ndarray
+    tree: KnowledgeTree, division: Division, rows: np.ndarray, drawn: np.ndarray, centres: np.ndarray, radii: np.ndarray
 ) -> np.ndarray:
-    """Members of a disc from its middle outwards by how much they mean what it means."""
+    """Places of the members of each disc, from the middle outwards by their similarity to their community."""
     fit = cosines(tree.tree.entity_matrix, division.groups)
     places = np.zeros((len(rows), 2))
-    for position, group in enumerate(shown.tolist()):
+    for position, group in enumerate(drawn.tolist()):
         here = np.flatnonzero(division.groups[rows] == group)
         here = here[np.lexsort((rows[here], -fit[rows[here]]))]
         places[here] = centres[position] + sunflower(len(here), radii[position])
@@ -240,11 +240,11 @@ def _point_places(
 
 
 def _between(tree: KnowledgeTree, division: Division, at: dict[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Lines between the communities that most relations join, those with at least half of the most as `MANY`."""
+    """Lines between the communities that most relations join, in style `MANY` from half of the most on."""
     joined = joined_by(division.groups, tree.graph.sources, tree.graph.targets, len(division.names)).tocoo()
-    one, other = joined.coords
-    upper = one < other
-    pairs = sorted(zip((-joined.data[upper]).tolist(), one[upper].tolist(), other[upper].tolist()))
+    first, other = joined.coords
+    upper = first < other
+    pairs = sorted(zip((-joined.data[upper]).tolist(), first[upper].tolist(), other[upper].tolist()))
     pairs = [pair for pair in pairs if pair[1] in at and pair[2] in at][:JOINED]
     most = -pairs[0][0] if pairs else 0
     edges = np.array([(at[a], at[b]) for _, a, b in pairs], dtype=np.int32).reshape(-1, 2)
@@ -256,8 +256,8 @@ def _inside(tree: KnowledgeTree, members: Sequence[int]) -> np.ndarray:
     held = np.zeros(len(tree.graph.names), dtype=bool)
     held[list(members)] = True
     sources, targets = tree.graph.sources, tree.graph.targets
-    kept = held[sources] & held[targets] & (sources != targets)
-    pairs = np.sort(np.c_[sources[kept], targets[kept]], axis=1)
+    joined = held[sources] & held[targets] & (sources != targets)
+    pairs = np.sort(np.c_[sources[joined], targets[joined]], axis=1)
     return np.unique(pairs, axis=0).reshape(-1, 2)
 
 
@@ -307,14 +307,14 @@ def apart(places: np.ndarray, radii: np.ndarray, gap: float = 0.12) -> np.ndarra
         share = ((reach - distance) / 2 / distance)[:, None] * away
         np.add.at(at, pairs[:, 0], -share)
         np.add.at(at, pairs[:, 1], share)
-        at *= 1.003  # what has no room gets it
+        at *= 1.003  # makes room where it lacks
     while len(_overlaps(at, needed)[0]):
         at *= 1.02
     return at
 
 
 def sunflower(count: int, radius: float) -> np.ndarray:
-    """Places of so many points that cover a disc evenly, from its middle outwards, float (count, 2)."""
+    """Places of `count` points that cover a disc evenly, from its middle outwards, float (count, 2)."""
     rank = np.arange(count)
     reach = 0.9 * radius * np.sqrt((rank + 0.5) / max(1, count))
     return np.c_[np.cos(GOLDEN * rank), np.sin(GOLDEN * rank)] * reach[:, None]

@@ -50,7 +50,7 @@ from workbench.views.widget import Widget, beside, question_box, row, setting_sl
 K = 10
 ROWS = 11
 LIVE = 5_000  # entities up to which a slider detects communities as it moves
-BEFORE = "as built"  # the grouping of the index, beside one that was weighed
+BEFORE = "as built"  # the grouping of the index, listed once other weights apply
 TABS = ("merges", "other groupings", "schema", "question", "rounds")
 _DOWN = {CommunityPlace: "keywords", EntityPlace: "triples", PassagePlace: "communities", type(None): "communities"}
 WEIGHTS = {  # setting → (label, least, most, step)
@@ -66,7 +66,7 @@ _NEEDS_INDEX = "this is what the trace tells; give index= to see the tree"
 
 class Tree(Widget):
     """The controls and what they show: `tree` (None without an index), `place` in it (None for all communities),
-    `picture` (its map) and `routes`, what a question brought."""
+    `picture` (its map) and `routes`, the results of a question."""
 
     name = "tree"
 
@@ -158,12 +158,12 @@ class Tree(Widget):
 
     def weigh(self, struct_weight: float | None = None, **settings: Any) -> KnowledgeTree:
         """Detect the communities with another weight of relations, from 0 to 1 (λ = (1 - w) / w), or other settings of
-        `Perception`; the others stay as they are. The names are those of communities that stay what they were."""
+        `Perception`; the others stay as they are. Communities that stay the same keep their names."""
         self._need_tree()
         self._weighing = self._weighing or regrouping.Weighing(self.built)
-        asked = {**self._weights, **settings, **({} if struct_weight is None else {"struct_weight": struct_weight})}
-        perception = self._weighing.adjusted(**asked)
-        weights = {name: value for name, value in asked.items() if value != getattr(self._weighing.own, name)}
+        wanted = {**self._weights, **settings, **({} if struct_weight is None else {"struct_weight": struct_weight})}
+        perception = self._weighing.adjusted(**wanted)
+        weights = {name: value for name, value in wanted.items() if value != getattr(self._weighing.own, name)}
         tree = self._weighing.weigh(perception) if weights else self.built
         self.tree, self._weights, self.place, self._trail = tree, weights, None, []
         self._level = "communities"
@@ -222,9 +222,9 @@ class Tree(Widget):
         return self._brought()
 
     def static_html(self) -> str:
-        shown = drawing_frame(self.picture, theme=self.theme) if self.picture else ""
-        asked = details("question", self._question_part(), open=True) if self.routes else None
-        return page(self._caption()) + shown + page(self._place_part, asked)
+        picture = drawing_frame(self.picture, theme=self.theme) if self.picture else ""
+        question = details("question", self._question_part(), open=True) if self.routes else None
+        return page(self._caption()) + picture + page(self._place_part, question)
 
     def __repr__(self) -> str:
         where = text(self.place) if self.place else repr(self.tree) if self.tree else "no tree"
@@ -256,13 +256,13 @@ class Tree(Widget):
             widgets.Dropdown(options=COLOURS, description="colour", layout={"width": "200px"}), self.colour,
             lambda: self._colour, lambda: [*COLOURS, *self._offered()],
         )  # fmt: skip
-        self._sliders = {name: self._weight(name, *shown) for name, shown in WEIGHTS.items()}
-        values = lambda: {name: one.value for name, one in self._sliders.items()}  # noqa: E731
+        self._sliders = {name: self._weight(name, *limits) for name, limits in WEIGHTS.items()}
+        values = lambda: {name: slider.value for name, slider in self._sliders.items()}  # noqa: E731
         self._again = self._button("detect again", lambda: self.weigh(**values()))
         self._own = self._button("as built", self.reset)
-        self._asked = self._bind(
+        self._question_box = self._bind(
             question_box(session.questions, session.label) if session else question_box(()),
-            lambda asked: asked and self.ask(asked), lambda: question_label(self._question) if self._question else "",
+            lambda typed: typed and self.ask(typed), lambda: question_label(self._question) if self._question else "",
         )  # fmt: skip
         self._route_of = self._bind(
             widgets.ToggleButtons(options=[FUSED], style=pressed), self.route,
@@ -273,7 +273,7 @@ class Tree(Widget):
                 options=[("sub-questions", 0)], description="round", continuous_update=False, layout={"width": "380px"}
             ),
             self.round, lambda: self._round,
-            lambda: [("sub-questions", 0), *((str(one.number), at) for at, one in enumerate(self._agent, 1))],
+            lambda: [("sub-questions", 0), *((str(step.number), at) for at, step in enumerate(self._agent, 1))],
         )  # fmt: skip
         self._lay_out()
 
@@ -300,7 +300,7 @@ class Tree(Widget):
         )
         picture = widgets.VBox([self._canvas], layout={"flex": "2 1 620px", "min_width": "0"})
         self._main = beside(picture, side(self._levels, self._list, self._details, height=HEIGHT + 60))
-        self._asking = widgets.VBox([self._asked, row(self._route_of, self._rounds)])
+        self._asking = widgets.VBox([self._question_box, row(self._route_of, self._rounds)])
         self._stack(self._asking, self._walk, self._message, self._head, self._main, self._tabs)
 
     def _show_controls(self) -> None:
@@ -314,7 +314,7 @@ class Tree(Widget):
         self._lambda.show(quiet(f"λ = {(1 - weight) / weight:.2f}"))
 
     def _searched(self, typed: str) -> None:
-        """Go to what was selected; until something is, propose."""
+        """Go to the proposal that was selected; for any other text, make proposals."""
         if typed in self._proposed:
             hit = self._proposed[typed]
             getattr(self, hit.kind)(hit.key)
@@ -348,9 +348,9 @@ class Tree(Widget):
         return place
 
     def _ask(self, question: Question, method: str) -> None:
-        """Another question; before its trace is there nothing changes, so that an error changes nothing."""
-        found = routed(self._session.retrieval(question, method).trace)
-        self._question, self._method_name, self.routes = question, method, found
+        """Take over another question once its trace has been read, so that an error changes nothing."""
+        routes = routed(self._session.retrieval(question, method).trace)
+        self._question, self._method_name, self.routes = question, method, routes
         self._route, self._round = FUSED, 0
 
     def _draw(self) -> None:
@@ -394,7 +394,7 @@ class Tree(Widget):
         return group(above, places.changes_part(regrouping.changes(own, now), moved, len(own.groups)))
 
     def _show_tab(self) -> None:
-        """Fill the tab that is in front, and only that one: the page is sent no more than it shows."""
+        """Fill only the tab that is in front, so that the page is sent no more than it shows."""
         front = TABS[self._tabs.selected_index or 0]
         for name, place in self._parts.items():
             place.show(self._tab(name) if name == front else None)
@@ -418,7 +418,7 @@ class Tree(Widget):
             return quiet("ask a question")
         return rounds_part(self.routes) if name == "rounds" else routes_part(self.routes, self._route, self._round)
 
-    # -- what is known ------------------------------------------------------------------------------------------------
+    # -- state --------------------------------------------------------------------------------------------------------
 
     def _division(self) -> regrouping.Division:
         now = regrouping.Division.built(self._need_tree())
@@ -434,8 +434,8 @@ class Tree(Widget):
 
     def _others_for(self, colour: str) -> dict[str, np.ndarray]:
         """The grouping by which the map is coloured, if it is one."""
-        known = (regrouping.LEIDEN, *regrouping.LAYERS, BEFORE)
-        return {colour: regrouping.rows_of(self._other(colour), self.tree.graph.names)} if colour in known else {}
+        groupings = (regrouping.LEIDEN, *regrouping.LAYERS, BEFORE)
+        return {colour: regrouping.rows_of(self._other(colour), self.tree.graph.names)} if colour in groupings else {}
 
     @property
     def _route_names(self) -> list[str]:
@@ -471,7 +471,7 @@ class Tree(Widget):
         return _there(self.routes, "no question was asked; ask one with ask(…)")
 
     def _need_session(self, question: str | int) -> Session:
-        """Without a list of questions, one that holds the first that is asked."""
+        """The session; without a list of questions, a new one with the first question that is asked."""
         if self._session is None:
             if not isinstance(question, str):
                 raise SettingError("there is no list of questions; give the text of one, or questions=data.questions")

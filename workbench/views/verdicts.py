@@ -1,4 +1,4 @@
-"""The views of what stands behind a cell of a paper's tables: conditions, questions, claims."""
+"""The views of the details of a cell in a paper's tables: conditions, questions, claims."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from workbench.views.parts import (
 from workbench.views.tables import MARKS, interval_text, printed_text
 
 MARK = MARKS | {NOT_MEASURED: "–", SAME: "✓", UNKNOWN: "?", True: "✓", False: "✗", None: "–"}
-KIND = {  # what a state or a verdict looks like
+KIND = {  # state or verdict → its look
     REPRODUCED: "same", SAME: "same", True: "same", DIFFERS: "differs", False: "differs",  # of numbers, of conditions
     NOT_COMPARABLE: "unknown", UNKNOWN: "unknown", NOT_MEASURED: "none", None: "none",
 }  # fmt: skip
@@ -38,14 +38,14 @@ SHOWN = 200  # questions of a cell that are listed
 LONG = 1_000  # characters of a condition or a note
 
 
-def mark(state: Any, said: str = "") -> Part | None:
-    """The mark of a verdict, of a condition's state or of whether a claim holds, with its word."""
-    said = said or {True: "holds", False: "fails", None: "not measured"}.get(state, state)
-    return marked(f"mark {KIND[state]}", MARK[state], clean(said, NAME))
+def mark(state: Any, label: str = "") -> Part | None:
+    """The mark of a verdict, of a condition's state or of whether a claim holds, with a label."""
+    label = label or {True: "holds", False: "fails", None: "not measured"}.get(state, state)
+    return marked(f"mark {KIND[state]}", MARK[state], clean(label, NAME))
 
 
 def chips(counts: dict[str, int]) -> Part | None:
-    """How many there are of each verdict or state."""
+    """The count of each verdict or state."""
     return line(*(mark(state, f"{count:,} {state}") for state, count in counts.items()))
 
 
@@ -76,77 +76,82 @@ def interval_of(cell: Cell) -> Part | None:
 # -- conditions -------------------------------------------------------------------------------------------------------
 
 
-view.register(Conditions, lambda shown: group(heading(shown.cell), conditions_part(shown)))
-view.register(Questions, lambda shown: group(heading(shown.cell), questions_part(shown)))
+view.register(Conditions, lambda conditions: group(heading(conditions.cell), conditions_part(conditions)))
+view.register(Questions, lambda questions: group(heading(questions.cell), questions_part(questions)))
 
 
-def conditions_part(shown: Conditions) -> Part | None:
-    if not shown.rows:
-        why = f" ({'; '.join(shown.cell.why)})" if shown.cell.why else ""
+def conditions_part(conditions: Conditions) -> Part | None:
+    if not conditions.rows:
+        why = f" ({'; '.join(conditions.cell.why)})" if conditions.cell.why else ""
         return line(f"No run can fill this cell{why[:LONG]}: there is no method, measure or data set of ours for it.")
-    ours = "ours" if shown.cell.run else "a run of ours for it"
-    unlike = [row for row in shown.rows if row.state != SAME]
-    alike = [row for row in shown.rows if row.state == SAME]
+    ours = "ours" if conditions.cell.run else "a run of ours for it"
+    unlike = [row for row in conditions.rows if row.state != SAME]
+    alike = [row for row in conditions.rows if row.state == SAME]
     return group(
-        chips(shown.counts()),
-        quiet(_whose(shown), f"the table itself: {clean(shown.note, LONG)}" if shown.note else ""),
+        chips(conditions.counts()),
+        quiet(_whose(conditions), f"the table itself: {clean(conditions.note, LONG)}" if conditions.note else ""),
         _sides(unlike, ours) or line("All conditions are the same."),
         fold(f"{len(alike)} conditions that are the same", _sides(alike, ours)),
     )
 
 
 def _sides(rows: Iterable[Condition], ours: str) -> Part | None:
-    cells = ((clean(row.name, NAME), _said(row.theirs), _said(row.ours), mark(row.state)) for row in rows)
+    cells = (
+        (clean(row.name, NAME), _condition_text(row.theirs), _condition_text(row.ours), mark(row.state)) for row in rows
+    )
     return table(["condition", "the paper", ours, ""], cells)
 
 
-def _said(value: str) -> Words:
+def _condition_text(value: str) -> Words:
     value = "none" if value == "None" else value  # as a paper's conditions spell it
     return clean(value, LONG) if value else faint("not said")
 
 
-def _whose(shown: Conditions) -> str:
-    made = " and ".join(short(one, LONG // 2) for one in shown.of)
-    if shown.cell.run:
-        return f"measured as {made}, in {short(shown.cell.run, NAME)}"
+def _whose(conditions: Conditions) -> str:
+    made = " and ".join(short(label, LONG // 2) for label in conditions.of)
+    if conditions.cell.run:
+        return f"measured as {made}, in {short(conditions.cell.run, NAME)}"
     return f"not measured; the paper's conditions ask for {made}"
 
 
 # -- questions, claims, and what a number takes -----------------------------------------------------------------------
 
 
-def questions_part(shown: Questions) -> Part | None:
-    if not shown.rows:
+def questions_part(questions: Questions) -> Part | None:
+    if not questions.rows:
         return line("No question was asked for this cell.")
-    several = len(shown.sides) > 1
-    scores = ["first side", "second side"] if several else [clean(shown.measure, NAME)]
+    several = len(questions.sides) > 1
+    scores = ["first side", "second side"] if several else [clean(questions.measure, NAME)]
     rows = [
-        (*one.scores, one.question_id, one.question, one.answer, " · ".join(one.gold)) for one in shown.rows[:SHOWN]
+        (*row.scores, row.question_id, row.question, row.answer, " · ".join(row.gold)) for row in questions.rows[:SHOWN]
     ]
-    more = len(shown.rows) - SHOWN
+    count, more = counted(len(questions.rows), "question"), len(questions.rows) - SHOWN
     order = f"the lowest {'difference' if several else 'score'} first"
     return group(
-        quiet(
-            f"{counted(len(shown.rows), 'question')}, {order}{f'; {more:,} more are not listed' if more > 0 else ''}"
-        ),
+        quiet(f"{count}, {order}{f'; {more:,} more are not listed' if more > 0 else ''}"),
         table([*scores, "id", "question", "answer", "gold"], rows, 300),
     )
 
 
 @view.register
-def claims_part(shown: Claims) -> Part | None:
+def claims_part(claims: Claims) -> Part | None:
     def held(holds: bool | None, value: Any) -> Words:
-        said = number(value) if isinstance(value, float) else str(value)
-        return mark(holds), None if holds is None else faint(said, limit=200)
+        written = number(value) if isinstance(value, float) else str(value)
+        return mark(holds), None if holds is None else faint(written, limit=200)
 
     rows = [
-        (clean(one.name, 300), clean(one.where, NAME), held(one.own, one.own_value), held(one.ours, one.our_value))
-        for one in shown.claims
+        (
+            clean(claim.name, 300),
+            clean(claim.where, NAME),
+            held(claim.own, claim.own_value),
+            held(claim.ours, claim.our_value),
+        )
+        for claim in claims.claims
     ]
-    counts = ", ".join(f"{count} {what}" for what, count in shown.counts().items())
-    flaws = table(["where", "what does not agree"], shown.inconsistencies, LONG)
+    counts = ", ".join(f"{count} {what}" for what, count in claims.counts().items())
+    flaws = table(["where", "what does not agree"], claims.inconsistencies, LONG)
     return group(
-        line(strong(shown.title, limit=NAME), f": {counts}", sep=""),
+        line(strong(claims.title, limit=NAME), f": {counts}", sep=""),
         table(["claim", "place", "by its own numbers", "by ours"], rows) or line("No claim is listed."),
-        details(f"{len(shown.inconsistencies)} inconsistencies of the source", flaws, open=True),
+        details(f"{len(claims.inconsistencies)} inconsistencies of the source", flaws, open=True),
     )

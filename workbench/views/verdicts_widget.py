@@ -1,4 +1,4 @@
-"""A widget with all tables of all sources: choose a paper, a table and a cell, and see what stands behind it.
+"""A widget with all tables of all sources: choose a paper, a table and a cell, and see its details.
 
 verdicts = wb.verdicts([found])                    # shows itself; runs, their folders, or what wb.reproduce returned
 verdicts = wb.verdicts()                           # without a run: the tables as printed
@@ -48,8 +48,8 @@ HEADING = 60  # characters of the name of a row or a column
 
 
 def grid_data(layout: Layout | None, ids: Mapping[Cell, int]) -> dict[str, Any]:
-    """A table as `viewer/cells.js` draws it, printable strings and numbers alone; `ids`: cell → what `picked` has for
-    it."""
+    """The data of a table for `viewer/cells.js`, only printable strings and numbers; `ids`: cell → its value of
+    `picked`."""
     if layout is None:
         return {}
     return {
@@ -58,7 +58,7 @@ def grid_data(layout: Layout | None, ids: Mapping[Cell, int]) -> dict[str, Any]:
         "columns": [[short(part, HEADING) for part in column] for column in layout.columns],
         "rows": [
             {"names": [short(name, HEADING) for name in names],
-             "cells": [_cell(cells[one], ids) if one in cells else None for one in layout.columns]}
+             "cells": [_cell(cells[column], ids) if column in cells else None for column in layout.columns]}
             for names, cells in layout.rows
         ],
     }  # fmt: skip
@@ -95,7 +95,7 @@ class Verdicts(Widget):
         stands_for: Mapping[str, str] | None = None,
     ):
         """`runs` are runs, their folders, or tables that `wb.reproduce` returned. `stands_for`: folder of a run → the
-        data set in whose column it is shown, although it is over another; tables know theirs. Shown first is
+        data set in whose column it is shown, although it is over another; tables bring theirs. The widget begins with
         `paper`, by default the first with measured cells, and its `table`, by default its first with such cells."""
         super().__init__()
         self._runs, self._stands_for = _runs_of(runs, stands_for or {})
@@ -103,7 +103,7 @@ class Verdicts(Widget):
         self._names = published.papers()
         measured = (name for name in self._names if self._runs and _measured(self._tables(name).cells))
         self._paper = paper or next(measured, self._names[0])
-        self._table = _known(table, self._numbers(), "table") if table else self._first()
+        self._table = _checked_option(table, self._numbers(), "table") if table else self._first()
         self._filter = dict.fromkeys(FILTERS, EVERY)
         self.chosen: Cell | None = None
         self._make_controls()
@@ -114,21 +114,21 @@ class Verdicts(Widget):
     def sources(self) -> pd.DataFrame:
         """A row for each paper: its cells by verdict, its claims by its own numbers and by ours, its
         inconsistencies."""
-        found = {name: self._tables(name) for name in self._names}
-        rows = {name: {**one.counts(), **one.of_claims().counts()} for name, one in found.items()}
+        of_papers = {name: self._tables(name) for name in self._names}
+        rows = {name: {**of_paper.counts(), **of_paper.of_claims().counts()} for name, of_paper in of_papers.items()}
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("paper")
 
     def paper(self, name: str) -> Tables:
         """Show a paper, from its first table with a measured cell."""
-        found = self._tables(_known(name, self._names, "paper"))
+        of_paper = self._tables(_checked_option(name, self._names, "paper"))
         self._paper = name
         self._table = self._first()
         self._leave_cell()
-        return found
+        return of_paper
 
     def table(self, number: str) -> Tables:
         """Show a table of the paper; returns it."""
-        number = _known(str(number), self._numbers(), "table")
+        number = _checked_option(str(number), self._numbers(), "table")
         if number != self._table:
             self._table = number
             self._leave_cell()
@@ -137,12 +137,12 @@ class Verdicts(Widget):
     def filter(self, **only: str | None) -> Tables:
         """Show only the cells of a `verdict`, of `data`, of a `measure`; None for every one. Returns them."""
         for name, value in only.items():
-            _known(name, FILTERS, "filter")
+            _checked_option(name, FILTERS, "filter")
             if value not in (None, EVERY):
-                _known(value, self._options(name), name)
+                _checked_option(value, self._options(name), name)
         self._filter |= {name: value or EVERY for name, value in only.items()}
         self._draw()
-        return self._shown()
+        return self._filtered()
 
     def cell(
         self,
@@ -161,7 +161,7 @@ class Verdicts(Widget):
         if chosen not in self._of_table():
             methods = ", ".join(dict.fromkeys(short(cell.method, NAME) for cell in self._of_table()))
             raise SettingError(f"table {self._table} of {self._paper} has no such cell; its methods are {methods}")
-        conditions = side_by_side(self.found, chosen)  # before anything moves, so that an error changes nothing
+        conditions = side_by_side(self.found, chosen)  # first, so that an error changes nothing
         self.chosen = chosen
         self._draw_cell(conditions)
         return conditions
@@ -169,26 +169,28 @@ class Verdicts(Widget):
     def questions(self) -> Questions:
         """The questions of the chosen cell, the lowest score first."""
         self._tabs.selected_index = 1
-        return asked_for(self.found, self._one())
+        return asked_for(self.found, self._chosen_cell())
 
     def trace(self, question: str) -> Trace | Replay:
         """How a question of the chosen cell was answered; of an iterative method its replay."""
-        one = measurement(self.found, self._one())
-        if one is None:
+        measured = measurement(self.found, self._chosen_cell())
+        if measured is None:
             raise SettingError("the cell is not measured: no question was asked")
-        known = {row["question_id"] for row in one.of.rows}
-        _known(question, sorted(known), "question")
+        ids = {row["question_id"] for row in measured.of.rows}
+        _checked_option(question, sorted(ids), "question")
         try:
-            trace = one.of.run.trace(question, one.of.label)
+            trace = measured.of.run.trace(question, measured.of.label)
         except FileNotFoundError as error:
             raise DataError(f"the run has no trace of {question!r}; evaluate with trace='full'") from error
-        support = next((asked.support for asked in one.of.run.questions if asked.id == question), ())
-        shown = replay(trace, support) if "iterations" in one.of.described["settings"] else trace
-        self._trace.show(view(shown))
+        support = next((listed.support for listed in measured.of.run.questions if listed.id == question), ())
+        record = replay(trace, support) if "iterations" in measured.of.described["settings"] else trace
+        self._trace.show(view(record))
         with self._quietly():
-            self._asked.value = question if question in dict(map(reversed, self._asked.options)) else None
+            self._question_list.value = (
+                question if question in dict(map(reversed, self._question_list.options)) else None
+            )
         self._tabs.selected_index = 1
-        return shown
+        return record
 
     def claims(self) -> Claims:
         """The claims of the paper, by its own numbers and by ours, and its inconsistencies."""
@@ -202,10 +204,10 @@ class Verdicts(Widget):
 
     def static_html(self) -> str:
         chosen = view(side_by_side(self.found, self.chosen)) if self.chosen else None
-        return page(view(self._shown()), chosen, claims_part(self.found.of_claims()))
+        return page(view(self._filtered()), chosen, claims_part(self.found.of_claims()))
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{count:,} {name}" for name, count in self._shown().counts().items())
+        counts = ", ".join(f"{count:,} {name}" for name, count in self._filtered().counts().items())
         return f"Verdicts at table {clean(self._table, NAME)} of {clean(self._paper, NAME)}: {counts}"
 
     # -- selection ----------------------------------------------------------------------------------------------------
@@ -223,7 +225,7 @@ class Verdicts(Widget):
     def _of_table(self) -> tuple[Cell, ...]:
         return tuple(cell for cell in self.found.cells if cell.table == self._table)
 
-    def _shown(self) -> Tables:
+    def _filtered(self) -> Tables:
         """The cells of the table that pass the filters."""
         wanted = {name: None if value == EVERY else value for name, value in self._filter.items()}
         return replace(self.found, cells=tuple(_like(wanted, self._of_table())))
@@ -231,7 +233,7 @@ class Verdicts(Widget):
     def _options(self, name: str) -> list[str]:
         return list(dict.fromkeys(getattr(cell, name) for cell in self._of_table()))
 
-    def _one(self) -> Cell:
+    def _chosen_cell(self) -> Cell:
         if self.chosen is None:
             raise SettingError("no cell is chosen; click one, or name it: verdicts.cell('BDTR', 'musique', 'em')")
         return self.chosen
@@ -259,17 +261,19 @@ class Verdicts(Widget):
             name: self._bind(
                 widgets.Dropdown(options=[EVERY], description=name, layout=narrow),
                 lambda value, name=name: self.filter(**{name: value}), lambda name=name: self._filter[name],
-                lambda name=name: [(EVERY, EVERY), *((short(one, NAME) or "–", one) for one in self._options(name))],
+                lambda name=name: [
+                    (EVERY, EVERY), *((short(value, NAME) or "–", value) for value in self._options(name))
+                ],
             )
             for name in FILTERS
         }  # fmt: skip
         self._head, self._cell, self._claims, self._all = texts(4)
         self._conditions, self._behind, self._trace = texts(3)
         self._grid = View(kind="cells")
-        self._asked = widgets.Dropdown(options=[("–", None)], description="trace of", layout={"width": "auto"})
+        self._question_list = widgets.Dropdown(options=[("–", None)], description="trace of", layout={"width": "auto"})
         self._on(self._grid, lambda at: at >= 0 and self.cell(self._of_table()[at]), "picked")
-        self._on(self._asked, lambda question: question is not None and self.trace(question))
-        questions = widgets.VBox([self._behind, self._asked, self._trace])
+        self._on(self._question_list, lambda question: question is not None and self.trace(question))
+        questions = widgets.VBox([self._behind, self._question_list, self._trace])
         self._tabs = widgets.Tab([self._conditions, questions, self._claims, self._all], titles=TABS)
         self._stack(
             row(self._papers, self._list),
@@ -287,46 +291,46 @@ class Verdicts(Widget):
 
     def _draw(self) -> None:
         self._show_controls()
-        shown = self._shown()
-        self._head.show(*self._summary(shown))
+        filtered = self._filtered()
+        self._head.show(*self._summary(filtered))
         ids = {cell: at for at, cell in enumerate(self._of_table())}
         with self._quietly():
-            self._grid.data = grid_data(next(layouts(shown), None), ids)
-            self._grid.picked = ids.get(self.chosen, -1) if self.chosen in shown.cells else -1
+            self._grid.data = grid_data(next(layouts(filtered), None), ids)
+            self._grid.picked = ids.get(self.chosen, -1) if self.chosen in filtered.cells else -1
         self._claims.show(claims_part(self.found.of_claims()))
         self._all.show(self._cache.once("sources", self._sources_part))
         self._draw_cell(side_by_side(self.found, self.chosen) if self.chosen else None)
 
-    def _summary(self, shown: Tables) -> tuple[Part | None, ...]:
-        if not shown.cells:
+    def _summary(self, filtered: Tables) -> tuple[Part | None, ...]:
+        if not filtered.cells:
             return (line("No cell is like this."),)
         hint = "printed above, ours below with its verdict; choose a cell by mouse, or with tab, arrows and enter"
-        return chips(shown.counts()), quiet(hint)
+        return chips(filtered.counts()), quiet(hint)
 
     def _draw_cell(self, conditions: Conditions | None) -> None:
         chosen = self.chosen
         with self._quietly():
             self._grid.picked = self._of_table().index(chosen) if chosen else -1
-            self._asked.options = [("–", None)]
+            self._question_list.options = [("–", None)]
         self._cell.show(heading(chosen) if chosen else quiet("no cell is chosen"))
         self._conditions.show(conditions_part(conditions) if conditions else None)
         self._trace.show()
         self._behind.show(self._behind_part() if chosen else None)
-        self._asked.layout.display = None if chosen and chosen.run else "none"
+        self._question_list.layout.display = None if chosen and chosen.run else "none"
 
     def _behind_part(self) -> Part | None:
-        """The run of the chosen cell and its questions; they become the options of the list."""
-        asked, one = asked_for(self.found, self._one()), measurement(self.found, self._one())
-        if one is None:
+        """The run of the chosen cell and its questions, which become the options of the list."""
+        questions, measured = asked_for(self.found, self._chosen_cell()), measurement(self.found, self._chosen_cell())
+        if measured is None:
             return line("Not measured: there is no run.", faint("wb.reproduce makes one."))
         options = [(short(f"{row.scores[0]:.2f} · {row.question_id}: {row.question}", 160), row.question_id)
-                   for row in asked.rows[:SHOWN]]  # fmt: skip
+                   for row in questions.rows[:SHOWN]]  # fmt: skip
         with self._quietly():
-            self._asked.options = [("choose a question", None), *options]
-        config = one.of.run.config
-        said = {"folder": one.of.run.folder, "data": config["data"]["name"], "method": one.of.label,
+            self._question_list.options = [("choose a question", None), *options]
+        config = measured.of.run.config
+        facts = {"folder": measured.of.run.folder, "data": config["data"]["name"], "method": measured.of.label,
                 "reader": config["reader"] or "none", "engine": config["engine"]}  # fmt: skip
-        return group(table(["the run", ""], said.items(), NAME), questions_part(asked))
+        return group(table(["the run", ""], facts.items(), NAME), questions_part(questions))
 
     def _sources_part(self) -> Part | None:
         """All papers, by verdict."""
@@ -338,18 +342,18 @@ class Verdicts(Widget):
 def _runs_of(
     runs: Iterable[Run | Tables | str | Path], stands_for: Mapping[str, str]
 ) -> tuple[list[Run], dict[str, str]]:
-    """The runs, each once, and for which data set each stands where it is not its own."""
-    found: dict[str, Run] = {}
-    stands = dict(stands_for)
-    for one in runs:
-        if isinstance(one, Tables):
-            for measured in one.measurements:
-                found.setdefault(str(measured.run.folder), measured.run)
-                stands.setdefault(str(measured.run.folder), measured.place.data)
+    """The runs, each once, and folder → data set for runs that stand for another data set than their own."""
+    by_folder: dict[str, Run] = {}
+    data_sets = dict(stands_for)
+    for source in runs:
+        if isinstance(source, Tables):
+            for measured in source.measurements:
+                by_folder.setdefault(str(measured.run.folder), measured.run)
+                data_sets.setdefault(str(measured.run.folder), measured.place.data)
         else:
-            run = one if isinstance(one, Run) else Run.open(one)
-            found.setdefault(str(run.folder), run)
-    return list(found.values()), stands
+            run = source if isinstance(source, Run) else Run.open(source)
+            by_folder.setdefault(str(run.folder), run)
+    return list(by_folder.values()), data_sets
 
 
 def _like(wanted: Mapping[str, Any], cells: Iterable[Cell]) -> list[Cell]:
@@ -362,10 +366,10 @@ def _measured(cells: Iterable[Cell]) -> int:
     return sum(cell.verdict != NOT_MEASURED for cell in cells)
 
 
-def _known(value: str, options: Iterable[str], what: str) -> str:
-    """The value, if it is one of the options."""
+def _checked_option(value: str, options: Iterable[str], what: str) -> str:
+    """The value, if it is one of the options; raises SettingError otherwise."""
     options = list(options)
     if value not in options:
-        listed = ", ".join(short(one, NAME) for one in options[:30])
+        listed = ", ".join(short(option, NAME) for option in options[:30])
         raise SettingError(f"there is no {what} {clean(value, NAME)!r}; choose one of {listed}")
     return value

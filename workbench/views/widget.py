@@ -28,7 +28,7 @@ from workbench.views.render import page
 from workbench.views.session import Methods, Source, by_name, open_session, question_label
 from workbench.views.stepped import LIVE, Stage, stages_part
 
-Shown = TypeVar("Shown")  # what a stepper reads off a trace
+Shown = TypeVar("Shown")  # the record that a stepper reads from a trace
 
 PROPOSED = 200  # questions that a list offers; any other can be typed
 
@@ -42,7 +42,7 @@ class Widget(Record):
     def __init__(self, theme: str = AUTO):
         surface(theme)  # raises for an unknown one
         self.theme, self._quiet, self._message = theme, False, Text()
-        self._pictures: list[Canvas] = []  # that a widget shows, with their legends
+        self._pictures: list[Canvas] = []  # the pictures whose legends `hide` reaches
         self._bound: list[tuple[widgets.Widget, Callable[[], Any], Callable[[], Any] | None]] = []
 
     def static_html(self) -> str:
@@ -59,8 +59,8 @@ class Widget(Record):
 
     @property
     def legend(self) -> tuple[str, ...]:
-        """What of the picture can be hidden, by its names in the legend."""
-        entries = (entry for picture in self._pictures if picture.shown for entry in drawing_entries(picture.shown))
+        """The entries of the legend that `hide` accepts."""
+        entries = (entry for picture in self._pictures if picture.drawing for entry in drawing_entries(picture.drawing))
         return tuple(dict.fromkeys(entry["name"] for entry in entries if entry["of"]))
 
     def hide(self, *names: str) -> None:
@@ -95,7 +95,7 @@ class Widget(Record):
         self, control: widgets.Widget, action: Callable[[Any], Any], value: Callable[[], Any],
         options: Callable[[], Any] | None = None,
     ) -> widgets.Widget:  # fmt: skip
-        """The same of a control that shows the present `value`, of `options` where they change."""
+        """As `_on`, for a control that shows the present `value` and, if they change, the present `options`."""
         self._on(control, action)
         self._bound.append((control, value, options))
         return control
@@ -150,16 +150,16 @@ class Widget(Record):
 
 
 class Stepper(Widget, Generic[Shown]):
-    """A widget that asks a method, or finds in what is saved how it answered, and goes through the stages of that.
+    """A widget that asks a method, or reads its saved trace, and goes through the stages of the result.
 
-    `shown` is what was read off the trace, `stages` its stages, `at` the position of one, `drawing` its picture. A
-    subclass says whose traces it reads (`kind`), reads them (`_read`) and gives the stages (`_stages`); what it shows
-    besides stands `_above` and `_below` them, or in texts and pictures of its own that it lays out."""
+    `shown` is the record read from the trace, `stages` its stages, `at` the position of the present one, `drawing` its
+    picture. A subclass names the method whose traces it reads (`kind`), reads them (`_read`) and gives the stages
+    (`_stages`); further parts are put `_above` and `_below` them, or in texts and pictures of its own."""
 
     kind = ""
     shown: Shown
     stages: Sequence[Stage] = ()
-    at: int = -1  # of the last stage, until a question was asked
+    at: int = -1  # the last stage, until a question was asked
     _own: Any = None  # the method's own settings, where some can be moved
 
     def __init__(
@@ -170,13 +170,13 @@ class Stepper(Widget, Generic[Shown]):
         """`source` is an index, over which `method` (a SPEC; or each of `methods`) runs with `engine`; a run or its
         folder; or the trace or evidence of one question. `index` provides titles, types and spellings for the latter
         two. `questions` are offered for selection, and provide the gold; `k` passages are ranked. `moved` are settings
-        that are not the methods' own."""
+        that replace the methods' own."""
         super().__init__(theme)
         named = by_name(methods or [method or self.kind])
         self._session = open_session(source, questions, methods=named, kind=self.kind, suits=self._suits, **session)
         self._question, self._method_name = self._session.questions[0], self._session.methods[0]
         self._moved = dict(moved or {})
-        self._redrawn: list[Callable[[], None]] = []  # with each change of the state
+        self._redrawn: list[Callable[[], None]] = []  # called with each change of the state
         self._make_stepping()
         self._make_controls()
         self._show(self._question, self._method_name, self._moved)
@@ -184,8 +184,8 @@ class Stepper(Widget, Generic[Shown]):
     def ask(self, question: str | int, method: str | None = None) -> Shown:
         """Show a question: the id, text or position of a listed one, or, over an index, any other text. `method`
         selects one of a run."""
-        asked = self._session.find_or_own(question)
-        self._show(asked, self._method_name if method is None else method, self._moved)
+        chosen = self._session.find_or_own(question)
+        self._show(chosen, self._method_name if method is None else method, self._moved)
         return self.shown
 
     @property
@@ -194,30 +194,30 @@ class Stepper(Widget, Generic[Shown]):
 
     def static_html(self) -> str:
         """The pictures as they are, and every stage."""
-        pictures = [drawing_frame(one.shown, theme=self.theme) for one in self._pictures if one.shown]
+        pictures = [drawing_frame(picture.drawing, theme=self.theme) for picture in self._pictures if picture.drawing]
         return "".join(pictures) + page(self._above(), self._every_stage(), self._below())
 
     def __repr__(self) -> str:
         return f"{type(self).__name__} at {self._now.name}: {clean(self._question.question, 200)}"
 
-    # -- what a subclass says -----------------------------------------------------------------------------------------
+    # -- what a subclass defines --------------------------------------------------------------------------------------
 
     def _suits(self, config: Mapping) -> bool:
         """Whether it shows the traces of a method of a run, given its configuration."""
         return parse_spec(config["label"])[0] == self.kind
 
     def _shown_by(self, trace: Trace, question: Question) -> Shown:
-        """What is read off a trace."""
+        """The record read from a trace."""
         raise NotImplementedError
 
     def _read(self, question: Question, name: str, moved: Mapping[str, Any]) -> Any:
-        """What a method did; nothing is changed before it has ended, so that an error changes nothing."""
+        """The result of a method. It changes no state, so that an error leaves all as it was."""
         retrieval = self._session.retrieval(question, name, **moved)
         return retrieval, self._shown_by(retrieval.trace, question)
 
-    def _take(self, found: Any) -> None:
-        """Take over what was read."""
-        self._retrieval, self.shown = found
+    def _take(self, result: Any) -> None:
+        """Store the result of `_read`."""
+        self._retrieval, self.shown = result
 
     def _stages(self) -> Iterable[Stage]:
         raise NotImplementedError
@@ -237,7 +237,7 @@ class Stepper(Widget, Generic[Shown]):
 
     def _make_controls(self) -> None:
         self._stack(
-            self._asked,
+            self._question_box,
             row(self._method, self._stage, self._play),
             self._message,
             self._text(self._above),
@@ -249,7 +249,7 @@ class Stepper(Widget, Generic[Shown]):
     # -- controls and display -----------------------------------------------------------------------------------------
 
     def _text(self, part: Callable[[], Part | None]) -> Text:
-        """A place for what a function says of the present state."""
+        """A place for a part of the page, made anew from the present state."""
         place = Text()
         self._redrawn.append(lambda: place.show(part()))
         return place
@@ -286,14 +286,14 @@ class Stepper(Widget, Generic[Shown]):
         self._show(self._question, self._method_name, moved)
 
     def _show(self, question: Question, name: str, moved: Mapping[str, Any]) -> None:
-        """Another retrieval, at the same stage where there is such a one."""
-        found = self._read(question, name, moved)
+        """Show another retrieval, at the same stage if it has that stage."""
+        result = self._read(question, name, moved)
         self._question, self._method_name, self._moved = question, name, dict(moved)
-        self._take(found)
+        self._take(result)
         self._draw()
 
     def _go(self, stage: int | str) -> None:
-        """To a stage by its position or name."""
+        """Go to a stage by its position or name."""
         names = self._names
         at = names.index(stage) if stage in names else stage
         if not (isinstance(at, int) and 0 <= at < len(names)):
@@ -307,7 +307,7 @@ class Stepper(Widget, Generic[Shown]):
 
     @property
     def _names(self) -> list[str]:
-        return [clean(one.name, 60) for one in self.stages]
+        return [clean(stage.name, 60) for stage in self.stages]
 
     def _draw(self) -> None:
         """Make the stages anew, and show the present one."""
@@ -327,8 +327,8 @@ class Stepper(Widget, Generic[Shown]):
     def _make_stepping(self) -> None:
         """Questions and methods; a slider from stage to stage, and a button that plays them."""
         session = self._session
-        self._asked = self._bind(
-            question_box(session.questions, session.label), lambda asked: asked and self.ask(asked),
+        self._question_box = self._bind(
+            question_box(session.questions, session.label), lambda typed: typed and self.ask(typed),
             lambda: question_label(self._question),
         )  # fmt: skip
         self._method = self._choice(
@@ -344,7 +344,7 @@ class Stepper(Widget, Generic[Shown]):
 
 
 class StageStepper(Stepper[list[Stage]]):
-    """The stages that a method's own reader of traces gives, with their pictures, texts and tables.
+    """A stepper through the stages that a function reads from a trace, with pictures, texts and tables.
 
     steps = StageStepper(index, read, data.questions, kind="two-stage")   # asks the method of this SPEC
     steps = StageStepper("runs/first", read, kind="two-stage")            # a saved run

@@ -36,7 +36,7 @@ from workbench.views.render import html_of, page_data
 
 FORMAT = 1
 MARK = '<meta name="generator" content="hopscope bundle'  # at the beginning of every bundle's page
-# No host is named, not even the page's own: what is neither marked with the nonce nor in the page is not loaded.
+# No host is named, not even the page's own: only what bears the nonce or is in the page is loaded.
 POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src data:; connect-src 'none'; "
     "base-uri 'none'; form-action 'none'"
@@ -72,7 +72,7 @@ def bundle(
 
 
 def _refuse(target: Path, single: bool) -> None:
-    """Nothing but a bundle is overwritten."""
+    """Raise :class:`SettingError` if something other than a bundle would be overwritten."""
     page = target if single else target / "index.html"
     if target.exists() and target.is_dir() == single:
         raise SettingError(f"{target} is a {'folder' if single else 'file'}; a bundle that is one file ends in .html")
@@ -84,7 +84,7 @@ def _refuse(target: Path, single: bool) -> None:
 
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
-    """A folder beside the target, on the same disk; it is gone in the end, whatever happened. Raises
+    """A folder beside the target, on the same disk; it is removed in the end. Raises
     :class:`SettingError` while another process writes the same bundle."""
     around = target.with_name(f".{target.name}.part")
     taken = f"another process is writing the bundle {target}; wait for it, or choose another place with --out"
@@ -114,8 +114,8 @@ def _write(contents: Contents, part: Path, title: str, single: bool, progress: b
         "title": title, "subtitle": subtitle_of(contents), "warnings": warnings(contents),
         "results": results(contents), "conditions": conditions(contents),
     }  # fmt: skip
-    asked = tqdm(contents.questions, desc="bundle", unit="question", disable=not progress)
-    firsts = write_chunks(part / "data", map(contents.details, asked), erase)
+    questions = tqdm(contents.questions, desc="bundle", unit="question", disable=not progress)
+    firsts = write_chunks(part / "data", map(contents.details, questions), erase)
     summary = {"title": title, **contents.summary(), "chunks": firsts}
     written = [part / "data" / f"q{number}.js" for number in range(len(firsts))]
     inside = {name: erase(bare(html_of(part))) for name, part in still.items()} | {
@@ -130,10 +130,10 @@ def _write(contents: Contents, part: Path, title: str, single: bool, progress: b
 
 
 def _nonce(parts: Iterable[str]) -> str:
-    """Of the content, so that nothing in it can know it."""
+    """A hash of the content, which the content cannot know."""
     digest = hashlib.sha256()
-    for one in parts:
-        digest.update(one.encode("utf-8", "replace"))
+    for part in parts:
+        digest.update(part.encode("utf-8", "replace"))
     return digest.hexdigest()[:32]
 
 
@@ -144,7 +144,7 @@ def _block(path: Path) -> str:
 
 
 def _page(parts: dict[str, str]) -> str:
-    """The template with its places filled, once: what is put in is not looked through again."""
+    """The template with its placeholders filled once: placeholders in the filled-in texts stay as they are."""
     folder = files(__package__)
     read = {name: (folder / f"{name}.{kind}").read_text("utf-8") for name, kind in (("style", "css"), ("app", "js"))}
     parts = {**read, "viewer": viewer.PAGE + viewer.part("parts.js"), "viewer_style": viewer.PAGE_CSS, **parts}
@@ -159,7 +159,7 @@ def _describe(contents: Contents, part: Path, title: str, erase: Callable[[str],
         for path in sorted(part.rglob("*"))
         if path.is_file()
     }
-    said = {"bundle": FORMAT, "title": title, "runs": list(runs_of(contents)), "files": hashes}
+    description = {"bundle": FORMAT, "title": title, "runs": list(runs_of(contents)), "files": hashes}
     (part / "bundle.json").write_text(
-        erase(json.dumps(said, indent=1, ensure_ascii=False)) + "\n", "utf-8", newline="\n"
+        erase(json.dumps(description, indent=1, ensure_ascii=False)) + "\n", "utf-8", newline="\n"
     )

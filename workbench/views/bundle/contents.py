@@ -29,14 +29,14 @@ from workbench.views.parts import NAME
 from workbench.views.records import reading_text, steps_table
 from workbench.views.render import data_of
 
-# Right is who scores 1 in the first of these that the run has; the page offers the others as well.
+# An answer is right if it scores 1 in the first of these that the run has; the page offers the others as well.
 JUDGED_BY = ("accuracy", "accuracy:thesis", "accuracy:heuristic", "judged", "em", "f1", "all_gold@5", "recall@5")
 COUNTS = ("tokens", "cost", "calls", "read", "read_tokens", "context_tokens")  # not a matter of right and wrong
 FLAGS = {"abstained": "abstained", "failed": "failure", "fallback": "fallback"}  # filter → field of a row
 
 
 class Column(NamedTuple):
-    """A method of a run. `name` is unique in the bundle, `short` stands in lists, `by` says whose work it is."""
+    """A method of a run. `name` is unique in the bundle, `short` stands in lists, `by` names the engines."""
 
     run: Run
     method: str
@@ -51,7 +51,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Contents:
-    """The runs of a bundle. `names` are theirs, which no two share."""
+    """The runs of a bundle, and their `names`, which are unique."""
 
     runs: tuple[Run, ...]
     names: tuple[str, ...]
@@ -90,34 +90,34 @@ class Contents:
 
     @cached_property
     def questions(self) -> tuple[Question, ...]:
-        """Those of all runs. Raises :class:`SettingError` where two runs mean another question by the same id."""
-        known: dict[str, Question] = {}
+        """The questions of all runs. Raises :class:`SettingError` if an id stands for two questions."""
+        by_id: dict[str, Question] = {}
         for run in self.runs:
-            kept = {question.id: question for question in run.questions}
-            for name in dict.fromkeys([*kept, *(row["question_id"] for row in run.rows)]):
-                question = kept.get(name, Question(name, ""))
-                if known.setdefault(name, question).question != question.question:
+            of_run = {question.id: question for question in run.questions}
+            for name in dict.fromkeys([*of_run, *(row["question_id"] for row in run.rows)]):
+                question = of_run.get(name, Question(name, ""))
+                if by_id.setdefault(name, question).question != question.question:
                     raise SettingError(
                         f"the runs {', '.join(self.names)} are not about the same questions: {name!r} is another one "
                         f"in {run.folder}; make a bundle of each"
                     )
-        return tuple(known.values())
+        return tuple(by_id.values())
 
     @cached_property
     def rows(self) -> tuple[tuple[dict[str, dict], ...], ...]:
-        """Column → each time that it was asked → question id → row."""
+        """Column → repeat → question id → row."""
         return tuple(tuple(_rows_of(run, column.method) for run in column.run.repeated) for column in self.columns)
 
     @cached_property
     def measures(self) -> tuple[str, ...]:
-        """Those in which a question can be right, the one of the verdicts first."""
-        known = dict.fromkeys(name for run in self.runs for name in run.measures)
-        judging = [name for name in known if name.split(":")[0] not in COUNTS]
+        """The measures by which an answer can be right; the first decides the verdicts."""
+        names = dict.fromkeys(name for run in self.runs for name in run.measures)
+        judging = [name for name in names if name.split(":")[0] not in COUNTS]
         return tuple(sorted(judging, key=lambda name: JUDGED_BY.index(name) if name in JUDGED_BY else len(JUDGED_BY)))
 
     @cached_property
     def diagnoses(self) -> tuple[Diagnosis | str, ...]:
-        """Of each run; in words why it has none."""
+        """The diagnosis of each run, or in words why it has none."""
         return tuple(_diagnosed(run, self.index) for run in self.runs)
 
     @cached_property
@@ -125,10 +125,10 @@ class Contents:
         """(folder of a run, repeat, method, question id) → why the answer is wrong."""
         repeats = [_diagnosed(again, self.index) for run in self.runs for again in run.repeated[1:]]
         return {
-            (found.run.folder, found.run.repeat, case.method, case.question_id): case
-            for found in (*self.diagnoses, *repeats)
-            if isinstance(found, Diagnosis)
-            for case in found.cases
+            (diagnosis.run.folder, diagnosis.run.repeat, case.method, case.question_id): case
+            for diagnosis in (*self.diagnoses, *repeats)
+            if isinstance(diagnosis, Diagnosis)
+            for case in diagnosis.cases
         }
 
     @cached_property
@@ -138,10 +138,10 @@ class Contents:
     def papers(self) -> Iterator[Tables]:
         """The papers' tables in which a run has a place: the cells that were measured."""
         for paper in published.papers():
-            found = tables(paper, self.runs, stands_for=self.stands_for)
-            cells = tuple(cell for cell in found.cells if cell.verdict != NOT_MEASURED)
+            of_paper = tables(paper, self.runs, stands_for=self.stands_for)
+            cells = tuple(cell for cell in of_paper.cells if cell.verdict != NOT_MEASURED)
             if cells:
-                yield replace(found, cells=cells, left_out=len(found.cells) - len(cells))
+                yield replace(of_paper, cells=cells, left_out=len(of_paper.cells) - len(cells))
 
     # -- the page -----------------------------------------------------------------------------------------------------
 
@@ -149,12 +149,12 @@ class Contents:
         """The list of questions with what filters and search look at."""
         causes = {case.cause for case in self.cases.values()}
         return {
-            "columns": [{"name": one.name, "short": one.short, "by": one.by} for one in self.columns],
+            "columns": [{"name": column.name, "short": column.short, "by": column.by} for column in self.columns],
             "measures": list(self.measures),
             "questions": [
-                {"id": one.id, "text": clean(one.question), "gold": [clean(gold, NAME) for gold in one.answers],
-                 "kinds": kinds(one)}
-                for one in self.questions
+                {"id": question.id, "text": clean(question.question),
+                 "gold": [clean(gold, NAME) for gold in question.answers], "kinds": kinds(question)}
+                for question in self.questions
             ],
             "answered": any(run.config["reader"] for run in self.runs),
             "causes": [cause for cause in CAUSES if cause in causes],
@@ -237,7 +237,7 @@ def check(run: Run) -> None:
         raise SettingError(f"the run {run.folder} has no rows yet; evaluate first")
     if not raw.endswith(b"\n"):
         raise DataError(f"{path} ends within a row: the run was broken off; the same evaluation goes on from there")
-    _ = run.rows, run.questions  # damaged ones cannot be read
+    _ = run.rows, run.questions  # raises if they are damaged
 
 
 def unfinished(run: Run) -> str:
@@ -262,12 +262,12 @@ def made_by(run: Run, method: str) -> str:
         "retrieval": run.config["methods"][method].get("engine"),
         "answers": (run.config.get("reading") or {}).get("engine"),
     }
-    asked = {what: bare(name) for what, name in parts.items() if name}
-    if not asked:
+    engines = {what: bare(name) for what, name in parts.items() if name}
+    if not engines:
         return "no model"
-    if len(set(asked.values())) == 1:
-        return f"by {next(iter(asked.values()))}"
-    return ", ".join(f"{what} by {name}" for what, name in asked.items())
+    if len(set(engines.values())) == 1:
+        return f"by {next(iter(engines.values()))}"
+    return ", ".join(f"{what} by {name}" for what, name in engines.items())
 
 
 def _opened(source: Run | Grid | str | Path) -> list[Run]:
@@ -281,7 +281,7 @@ def _opened(source: Run | Grid | str | Path) -> list[Run]:
 
 
 def _named(folders: Sequence[Path]) -> list[str]:
-    """The last parts of the folders, as many as tell them apart."""
+    """The last parts of the folders, as many as make the names unique."""
     for depth in range(1, 4):
         names = ["/".join(folder.parts[-depth:]) for folder in folders]
         if len(set(names)) == len(names):
@@ -290,7 +290,7 @@ def _named(folders: Sequence[Path]) -> list[str]:
 
 
 def _shortened(names: Sequence[str], letters: int = 26) -> list[str]:
-    """Names for lists, without their settings where they are told apart all the same."""
+    """Names for lists, without their settings if they are unique without them."""
     shorts = [short(re.sub(r"\[.*\]", "", name), letters) for name in names]
     return shorts if len(set(shorts)) == len(names) else [short(name, NAME) for name in names]
 
@@ -310,8 +310,8 @@ def _finite(score: float | None) -> float | None:
 
 
 def _judged(judge: Mapping[str, Any]) -> str:
-    said = judge.get("failure") or judge.get("verdict")
-    return clean("; ".join(str(part) for part in (said, judge.get("reason")) if part is not None), 400)
+    outcome = judge.get("failure") or judge.get("verdict")
+    return clean("; ".join(str(part) for part in (outcome, judge.get("reason")) if part is not None), 400)
 
 
 def _context(run: Run, row: Mapping[str, Any], whole: bool) -> str | None:

@@ -1,4 +1,4 @@
-"""The still parts of a bundle, which need no program: results and conditions."""
+"""The static parts of a bundle: results and conditions."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def title_of(contents: Contents) -> str:
 def subtitle_of(contents: Contents) -> Part:
     data = dict.fromkeys(run.config["data"]["name"] for run in contents.runs)
     made = dict.fromkeys(column.by for column in contents.columns)
-    asked = f"{counted(len(contents.questions), 'question')} × {counted(len(contents.columns), 'method')}"
-    return words(f"{', '.join(data)} · {asked} · {'; '.join(made)}", limit=600)
+    size = f"{counted(len(contents.questions), 'question')} × {counted(len(contents.columns), 'method')}"
+    return words(f"{', '.join(data)} · {size} · {'; '.join(made)}", limit=600)
 
 
 def warnings(contents: Contents) -> Part | None:
-    """What the page begins with, above its title: the warnings of the runs."""
+    """The warnings of the runs, which stand above the title of the page."""
     several = len(contents.runs) > 1
-    return warned(f"{name}: {one}" if several else one for run, name in zip(contents.runs, contents.names)
-                  for one in run.warnings)  # fmt: skip
+    return warned(f"{name}: {warning}" if several else warning for run, name in zip(contents.runs, contents.names)
+                  for warning in run.warnings)  # fmt: skip
 
 
 def results(contents: Contents) -> Part | None:
@@ -54,7 +54,7 @@ def conditions(contents: Contents) -> Part | None:
             heading(name),
             _scroll(facts_part(run)),
             heading("Methods", level=3),
-            *(details(strong(method), _method(one)) for method, one in run.config["methods"].items()),
+            *(details(strong(method), _method(config)) for method, config in run.config["methods"].items()),
             fold(strong("reader"), _method(run.config.get("reading") or {})),
             heading("For how many questions each measure is defined", level=3),
             _scroll(counts_part(run)),
@@ -74,7 +74,7 @@ def _method(config: Mapping[str, Any]) -> Part | None:
 def _spelt(value: Any) -> str:
     """A value of a configuration on one line."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_spelt(one)}" for name, one in value.items() if one not in ({}, [], ()))
+        return ", ".join(f"{name} {_spelt(member)}" for name, member in value.items() if member not in ({}, [], ()))
     if isinstance(value, list | tuple):
         return ", ".join(map(_spelt, value))
     return clean(value, 600)
@@ -84,8 +84,8 @@ def _scroll(part: Part | None) -> Part | None:
     return group(part, look="scroll")
 
 
-def _note(said: str, look: str = "note") -> Part | None:
-    return line(said, look=look, limit=600)
+def _note(note: str, look: str = "note") -> Part | None:
+    return line(note, look=look, limit=600)
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def _named(contents: Contents) -> Iterator[tuple[Run, Part | None]]:
 
 
 def _titled(title: str, *parts: Part | None) -> Part | None:
-    """Parts under a title; nothing without parts."""
+    """Parts under a title; None without parts."""
     return group(heading(title), *parts) if any(part is not None for part in parts) else None
 
 
@@ -136,16 +136,16 @@ def _budgets(contents: Contents) -> Part | None:
     runs, parts = dict(zip(contents.names, contents.runs)), []
     for at in AT if len(contents.columns) > 1 else ():
         try:
-            found = at_equal_budgets(runs, at)
+            budgets = at_equal_budgets(runs, at)
         except SettingError as error:
             return _titled("Equal budgets", _note(str(error)))
-        if any(row["cost"] for row in found.rows):
-            parts.append(details(f"equal {at}", _scroll(group(found.figure().part(), view(found))), open=not parts))
+        if any(row["cost"] for row in budgets.rows):
+            parts.append(details(f"equal {at}", _scroll(group(budgets.figure().part(), view(budgets))), open=not parts))
     return _titled("Equal budgets", *parts)
 
 
 def _outcomes(contents: Contents) -> Part | None:
-    """For each two columns, how many questions which of them has right; each number leads to the questions."""
+    """For each two columns, how many questions both, one or neither has right; each number links to its questions."""
     if len(contents.columns) < 2 or not contents.measures:
         return None
     measure, rows = contents.measures[0], []
@@ -170,7 +170,7 @@ def _right(row: Mapping[str, Any], measure: str) -> bool:
 
 
 def _between(contents: Contents) -> Part | None:
-    """The other runs against the first, and what was made otherwise."""
+    """Each other run against the first, with the conditions that differ."""
     parts: list[Part | None] = []
     for other, name in list(zip(contents.runs, contents.names))[1:]:
         parts.append(heading(f"{name} against {contents.names[0]}", level=3))
@@ -183,17 +183,17 @@ def _between(contents: Contents) -> Part | None:
 
 def _causes(contents: Contents) -> Part | None:
     parts: list[Part | None] = []
-    for (_, name), found in zip(_named(contents), contents.diagnoses):
-        parts += [name, _scroll(diagnosis_part(found)) if isinstance(found, Diagnosis) else _note(found)]
+    for (_, name), diagnosis in zip(_named(contents), contents.diagnoses):
+        parts += [name, _scroll(diagnosis_part(diagnosis)) if isinstance(diagnosis, Diagnosis) else _note(diagnosis)]
     return _titled("Why answers are wrong", *parts)
 
 
 def _papers(contents: Contents) -> Part | None:
-    return _titled("Papers' tables", *(_scroll(view(found)) for found in contents.papers()))
+    return _titled("Papers' tables", *(_scroll(view(paper)) for paper in contents.papers()))
 
 
 def runs_of(contents: Contents) -> Iterator[dict[str, Any]]:
-    """What `bundle.json` says of each run."""
+    """The entry of each run in `bundle.json`."""
     for run, name in zip(contents.runs, contents.names):
         yield {"name": name, "data": run.config["data"], "questions": run.config["questions"], "methods":
-               [clean(bare(one)) for one in run.methods], "engine": bare(run.config["engine"])}  # fmt: skip
+               [clean(bare(method)) for method in run.methods], "engine": bare(run.config["engine"])}  # fmt: skip

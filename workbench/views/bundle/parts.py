@@ -1,5 +1,5 @@
-"""What a trace tells, as parts of a page: the records that are read off it, in their own display, and the drawings as
-pictures that stand still. Where a widget has a slider, a part has steps, of which the page shows one at a time."""
+"""A trace as parts of a page: the records read from it, in their own display, and the drawings as static pictures.
+Where a widget has a slider, a part has steps, of which the page shows one at a time."""
 
 from __future__ import annotations
 
@@ -52,42 +52,42 @@ def ranking_part(row: Mapping[str, Any], question: Question, passages: Passages)
     ranks = {name: rank for rank, (name, _) in enumerate(row["ranking"], 1)}
     ranked = [*row["ranking"], *((name, None) for name in question.support if name not in ranks)]
 
-    def shown(name: str) -> Part:
-        known, id = passages.get(name), spelt_out(name)
-        unit = unit_line(Unit(id, known.text, known.title), marks) if known else id
+    def passage_words(name: str) -> Part:
+        passage, id = passages.get(name), spelt_out(name)
+        unit = unit_line(Unit(id, passage.text, passage.title), marks) if passage else id
         return words(unit, tag("gold") if name in question.support else None, limit=NAME)
 
-    rows = [(str(ranks.get(name, "–")), shown(name), score) for name, score in ranked]
+    rows = [(str(ranks.get(name, "–")), passage_words(name), score) for name, score in ranked]
     read = row["read"] if row["selected"] is None else min(row["selected"], row["read"] or row["selected"])
-    said = "" if read is None else f"the reader was shown the first {read}"
-    return group(long_table(["", "passage", "score"], rows, "passages"), quiet(said))
+    note = "" if read is None else f"the reader was shown the first {read}"
+    return group(long_table(["", "passage", "score"], rows, "passages"), quiet(note))
 
 
 def _searched(config: Mapping[str, Any], trace: Trace, question: Question, titles: Passages) -> Iterator[Titled]:
     name = config["label"].partition("[")[0]
-    found = _SEARCHES.get(name) or (_REPLAY if "iterations" in config.get("settings", {}) else None)
-    if found is None:
+    search = _SEARCHES.get(name) or (_REPLAY if "iterations" in config.get("settings", {}) else None)
+    if search is None:
         return
-    title, read, show = found
+    title, read, show = search
     try:
         yield title, show(read(trace, question.support), titles)
     except WorkbenchError as error:  # a method that failed or fell back, or hashes in the place of texts
         yield title, quiet(f"nothing to replay: {clean(error, 400)}")
 
 
-# Method → title of its part, what reads a trace of it, what shows that.
+# Method → the title of its part, its reader of traces, its view.
 _REPLAY = (
-    "replay", replay, lambda shown, titles: group(replay_view.heading(shown), replay_view.stepped(shown, titles)),
+    "replay", replay, lambda record, titles: group(replay_view.heading(record), replay_view.stepped(record, titles)),
 )  # fmt: skip
 _SEARCHES: dict[str, tuple[str, Callable, Callable]] = {
     "dotrag": (
         "DOTs", dots,
-        lambda shown, titles: group(dots_view.heading(shown), dots_view.whole(shown, titles, drawn=True)),
+        lambda record, titles: group(dots_view.heading(record), dots_view.whole(record, titles, drawn=True)),
     ),
     "catrag": ("steering", steering, steering_view.whole),
-    "youtu": ("routes", routed, lambda shown, _: routes_view.whole(shown)),
+    "youtu": ("routes", routed, lambda record, _: routes_view.whole(record)),
     "gfm_rag": (
         "messages", passing,
-        lambda shown, _: group(passing_view.heading(shown), stages_part(passing_view.stages(shown))),
+        lambda record, _: group(passing_view.heading(record), stages_part(passing_view.stages(record))),
     ),
 }  # fmt: skip

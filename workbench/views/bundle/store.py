@@ -1,5 +1,5 @@
 """The data of a bundle: JSON in compressed chunks, each a script beside the page, because a page that is opened from a
-disk may read no other file. And what a page that is handed on must not say: folders of this machine, and keys of its
+disk may read no other file. Also removes what a shared page must not contain: folders of this machine, and keys of its
 environment."""
 
 from __future__ import annotations
@@ -57,23 +57,23 @@ _LEAST = 12  # characters of a key; shorter values are words
 
 def bare(words: str) -> str:
     """The words with each absolute path cut to its last part: for settings, names of models, and errors."""
-    return _PATH.sub(lambda found: re.split(r"[/\\]", found[0].rstrip("/\\"))[-1], words)
+    return _PATH.sub(lambda match: re.split(r"[/\\]", match[0].rstrip("/\\"))[-1], words)
 
 
 def eraser(folders: Iterable[Path]) -> Callable[[str], str]:
-    """A function that removes from a text the folders, those of this user and process, and the values of the
-    environment's keys, whatever text they got into."""
+    """A function that removes from any text the folders, those of this user and process, and the values of the
+    environment's keys."""
     places = [*folders, home(), Path.cwd(), Path.home(), Path(tempfile.gettempdir())]
-    known = {form for place in places for form in (str(place), str(place.resolve())) if len(Path(form).parts) > 1}
+    written = {form for place in places for form in (str(place), str(place.resolve())) if len(Path(form).parts) > 1}
     keys = {value for name, value in os.environ.items() if _SECRET.search(name) and len(value) >= _LEAST}
     longest = lambda forms: sorted(forms, key=lambda form: (-len(form), form))  # noqa: E731
     looked_for = [*map(re.escape, longest(keys))]
-    looked_for += [rf"(?<![\w.]){re.escape(form)}(?![\w-])[/\\]?" for form in longest(known)]
+    looked_for += [rf"(?<![\w.]){re.escape(form)}(?![\w-])[/\\]?" for form in longest(written)]
     pattern = re.compile("|".join(looked_for) or "(?!)")
 
     def erase(words: str) -> str:
-        if not any(one in words for one in (*known, *keys)):  # a hundred times faster than the pattern
+        if not any(private in words for private in (*written, *keys)):  # a hundred times faster than the pattern
             return words
-        return pattern.sub(lambda found: "[key]" if found[0] in keys else "", words)
+        return pattern.sub(lambda match: "[key]" if match[0] in keys else "", words)
 
     return erase
