@@ -11,7 +11,6 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "workbench"
 EMPTY = {"one", "found", "said", "asked", "known", "shown", "told", "kept", "stands"}
 EMPTY |= {"Asked", "Found", "Standing", "Said", "Told", "Hands", "Blot"}
-LATER = ("views",)
 # File → its names. The list shrinks: a name that is gone has to leave it.
 ALLOWED = {
     "analyses/diagnose.py": "asked",
@@ -51,6 +50,11 @@ ALLOWED = {
     "steps/rate_neighbours.py": "known",
     "steps/reporting.py": "found",
     "steps/textualising.py": "Told",
+    "views/ablator.py": "shown",
+    "views/replay_widget.py": "shown",
+    "views/steering_widget.py": "shown",
+    "views/verdicts_widget.py": "found",
+    "views/widget.py": "shown",
 }
 
 
@@ -78,7 +82,7 @@ def modules() -> dict[str, ast.Module]:
 
 
 def test_names_say_what_they_hold():
-    names = {file: set(defined(tree)) for file, tree in modules().items() if not file.startswith(LATER)}
+    names = {file: set(defined(tree)) for file, tree in modules().items()}
     empty = {file: sorted(name for name in of_file if name.strip("_") in EMPTY) for file, of_file in names.items()}
     assert {file: " ".join(of_file) for file, of_file in empty.items() if of_file} == ALLOWED
 
