@@ -102,7 +102,7 @@ def read(wording: str) -> tuple[str, Verdict | None]:
     """A wording as runs and layers name it: its name proper, and the verdict behind it.
 
     >>> read("reflect v1 file 0123456789ab part 45% of youtu-a8.2")
-    ('reflect v1 file 0123456789ab', Verdict(said='part', share=0.45, id='youtu-a8.2'))
+    ('reflect v1 file 0123456789ab', Verdict(label='part', share=0.45, id='youtu-a8.2'))
     """
     match = _SAID.search(wording)
     return (wording[: match.start()], Verdict(match[1], int(match[2]) / 100, match[3])) if match else (wording, None)

@@ -244,7 +244,7 @@ def stamp(step: Step, value: Any) -> str:
 def _occurs(part: str, text: str) -> bool:
     """Whether a message contains a text, as it is or within JSON.
 
-    >>> _stands('a "word"', '{"q": "a \\\\"word\\\\""}')
+    >>> _occurs('a "word"', '{"q": "a \\\\"word\\\\""}')
     True
     """
     return part in text or json.dumps(part, ensure_ascii=False)[1:-1] in text
