@@ -2,7 +2,7 @@
 
     python benchmarks/explorer.py INDEX [ROUNDS]
 
-A notebook explores a copy of the index from its strongest hub; the keyboard moves the limit of nodes between two
+A notebook explores a copy of the index (more than 5,000 nodes within three hops) from its strongest hub; the keyboard moves the limit of nodes between two
 values, and back, ROUNDS times: 120 and 200, then 2,000 and 5,000. For the larger of the two, it prints the median
 seconds until the kernel has answered (the line above the picture states the new number of nodes), and until the new
 picture is drawn. Then the milliseconds from a key to the next stage of passed messages, text and picture; and the
@@ -37,7 +37,7 @@ NODES = "() => view.data().nodes.length"  # a phrase and the passage of its titl
 STAGE = "() => JSON.stringify(view.data().nodes.map(({s, x, y, label}) => [s, x, y, label]))"
 MESSAGES = (
     "import workbench as wb\nindex = wb.Index.open('{}')\n"
-    "wb.messages(index, index.data.questions[:1], method='gfm_rag[checkpoint=untrained]')"
+    "wb.messages(index, wb.load('meridian').questions[:1], method='gfm_rag[checkpoint=untrained]')"
 )
 DRAWN = "(_, before) => view.data().nodes.length > before && view.stands()"
 
