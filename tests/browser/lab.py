@@ -23,7 +23,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Locator,
 T = TypeVar("T")
 SCREENSHOTS = ROOT / "build" / "screenshots"
 SHOOTING = bool(os.environ.get("HOPSCOPE_SCREENSHOTS"))
-WIDTH, HEIGHT = 1280, 1400  # pixels
+WIDTH, NARROW, HEIGHT = 1280, 800, 1400  # pixels
 PROJECT = "browser"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 PAPERS = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 17, 17)"}  # of pictures, as CSS
@@ -152,19 +152,27 @@ class Notebook:
 
     def first_screens(self, name: str, *parts: Locator) -> None:
         """Write `build/screenshots/<name>_first.png` and `_second.png`, what a window of 1280 × 900 shows at first and
-        one page further down; all of each part has to be there. In the dark theme, `…_dark.png`, pictures are dark."""
-        self.page.set_viewport_size({"width": WIDTH, "height": 900})
+        one page further down; all of each part has to be there, and the first output, which has question and answer,
+        on the first. In the dark theme, `…_dark.png`, pictures are dark;
+        `…_800.png` is what a narrow window shows."""
         cells = self.panel.locator(".jp-WindowedPanel-outer")
+        self.page.set_viewport_size({"width": WIDTH, "height": 900})
         top, height = cells.evaluate("e => { e.scrollTop = 0; return [e.getBoundingClientRect().top, e.clientHeight] }")
-        below = [box["y"] + box["height"] - top for box in (part.bounding_box() for part in parts)]
+        shown = (self.outputs().first, *parts)
+        answer, *below = [box["y"] + box["height"] - top for box in (part.bounding_box() for part in shown)]
         for theme, ending in (("light", ""), ("dark", "_dark")):
             self.set_theme(theme)
             for frame in self.panel.locator("iframe").all():
                 expect(frame.content_frame.locator("body")).to_have_css("background-color", PAPERS[theme])
-            for screen, number in (("first", 0), ("second", 1)):
-                cells.evaluate("(e, number) => { e.scrollTop = number * e.clientHeight }", number)
-                self.screenshot(f"{name}_{screen}{ending}", all_of_it=False)
+            for width in (WIDTH, NARROW) if SHOOTING else ():
+                self.page.set_viewport_size({"width": width, "height": 900})
+                for number, screen in enumerate(("first", "second")):
+                    cells.evaluate("(e, number) => { e.scrollTop = number * e.clientHeight }", number)
+                    self.page.wait_for_timeout(500)  # until frames have drawn themselves in their new width
+                    narrow = "_800" * (width == NARROW)
+                    self.screenshot(f"{name}_{screen}{narrow}{ending}", all_of_it=False)
         self.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+        assert answer <= height, f"the first output ends at {answer} pixels, and the first screen at {height}"
         assert max(below) <= 2 * height, f"parts end at {below} pixels, and two screens at {2 * height}"
 
 

@@ -103,6 +103,11 @@ class Lab:
     def read(self, question: Question, evidence: Evidence) -> Answer:
         return self.reader.read(question.question, evidence)
 
+    def answer(self, question: Question, spec: str, prompt: str = "direct", *, k: int = 10, **settings: Any) -> Answer:
+        """What a reader with this prompt answers from the `k` passages that a method ranks first."""
+        evidence = self.method(spec, **settings).retrieve(question.question, k=k)
+        return reader(prompt, self.engine).read(question.question, evidence)
+
     def fails(self, question: Question | Absent, spec: str) -> Ask | Absent:
         """What was written of the failure of a method on a question."""
         ask = self.engine.written(question.question, spec) if self.worked and question else None

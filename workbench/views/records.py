@@ -30,7 +30,7 @@ from workbench.views.parts import (
 )
 
 SHOWN = 10  # rows of a long list in a terminal and unfolded in a notebook
-REPLY = 600  # characters of a reply that could not be read
+REPLY = 600  # characters of a reply that are shown unfolded
 _LINE = 100  # characters of a text on one line of a terminal
 
 
@@ -129,7 +129,7 @@ def _(answer: Answer) -> Part | None:
         quiet(short and f"made short for EM and F1: {short}"),
         quiet(reading_text(answer.reading) if answer.reading else "", limit=400),
         fold("the model replied", code(unread, limit=REPLY), open=True),
-        fold("thought", None if unread else _thought(answer)),
+        fold("thought", None if unread else _thought(answer), open=len(answer.thought) <= REPLY),
         details(["query:", clean(answer.proof.mark or "executed", NAME)], view(answer.proof)) if answer.proof else None,
         quiet(f"from {', '.join(answer.passages)}" if answer.passages else ""),
         fold("trace", view(answer.trace) if answer.trace else None),

@@ -321,7 +321,9 @@ const graph = (place, told = {}) => {
     const important = (row) => row === hovered || row === selected || data.nodes[row].ring;
     if (hovered >= 0 && !out[hovered] && data.nodes[hovered].label) name(hovered, {over: true, always: true});
     for (const edge of tied) if (!/\p{L}/u.test(edge.label)) relation(edge, {over: true});  // a sign
-    const ready = order.filter((row) => row !== hovered && seen(row));
+    // Among discs, a member waits until its disc is looked at: names of members would lie on those of the discs.
+    const close = (row) => isDisc(row) || (data.discs ?? 0) < 2 || radius(row) >= DOT;
+    const ready = order.filter((row) => row !== hovered && seen(row) && (close(row) || important(row)));
     const first = ready.filter((row) => onPath.has(row) || important(row));
     first.forEach((row) => name(row, {over: true}));
     for (const edge of strong) if (/\p{L}/u.test(edge.label)) relation(edge, {over: true}, [0, 1, -1, 2, -2, 3, -3, 5, -5]);
