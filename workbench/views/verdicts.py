@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.papers.comparable import Conditions, Questions
 from workbench.papers.condition import DIFFERS, SAME, UNKNOWN, Condition
-from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, Cell, Claims
+from workbench.papers.tables import NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, Cell, Claim, Claims
 from workbench.text import clean, counted, short
 from workbench.views.parts import (
     NAME,
@@ -139,19 +139,25 @@ def claims_part(claims: Claims) -> Part | None:
         written = number(value) if isinstance(value, float) else str(value)
         return mark(holds), None if holds is None else faint(written, limit=200)
 
-    rows = [
-        (
-            clean(claim.name, 300),
-            clean(claim.where, NAME),
-            held(claim.own, claim.own_value),
-            held(claim.ours, claim.our_value),
-        )
-        for claim in claims.claims
-    ]
+    def listed(some: Iterable[Claim]) -> Part | None:
+        rows = [
+            (
+                clean(claim.name, 300),
+                clean(claim.where, NAME),
+                held(claim.own, claim.own_value),
+                held(claim.ours, claim.our_value),
+            )
+            for claim in some
+        ]
+        return table(["claim", "place", "by its own numbers", "by ours"], rows)
+
+    failing = [claim for claim in claims.claims if False in (claim.own, claim.ours)]
+    others = [claim for claim in claims.claims if claim not in failing]
     counts = ", ".join(f"{count} {what}" for what, count in claims.counts().items())
     flaws = table(["where", "what does not agree"], claims.inconsistencies, LONG)
     return group(
         line(strong(claims.title, limit=NAME), f": {counts}", sep=""),
-        table(["claim", "place", "by its own numbers", "by ours"], rows) or line("No claim is listed."),
+        listed(failing) or line("No claim fails."),
+        fold(f"{counted(len(others), 'claim')} that no number contradicts", listed(others)),
         details(f"{len(claims.inconsistencies)} inconsistencies of the source", flaws, open=True),
     )
