@@ -156,7 +156,7 @@ class _Reading:
 
     def __call__(self, text: str) -> BaseModel:
         from workbench.llm.payloads import payloads
-        from workbench.llm.shapes import shaped
+        from workbench.llm.shapes import fitted
 
         if (after := self.how.get("after")) is not None:
             _, cue, text = text.partition(after)
@@ -171,8 +171,7 @@ class _Reading:
         problem: Exception = ValueError("no JSON found")
         for payload in payloads(text):
             try:
-                value, _ = shaped(self.step.output, _renamed(payload.value, self.how.get("names", {})))
-                return self.step.output.model_validate(value)
+                return fitted(self.step.output, _renamed(payload.value, self.how.get("names", {})))[0]
             except TypeError as error:  # no object
                 problem = ValueError(str(error))
             except ValueError as error:
