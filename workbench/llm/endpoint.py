@@ -240,23 +240,18 @@ def reply_of(response: Any, seconds: float, blot: Redact) -> Reply:
     finish = shortened(blot(str(getattr(choice, "finish_reason", None) or "stop")), 100)
     if finish == "content_filter" and not content:
         raise CallFailed("the endpoint's content filter withheld the answer")
-    completion = _count(usage, "completion_tokens")
+    completion, served = _count(usage, "completion_tokens"), getattr(response, "system_fingerprint", None)
+    reasoned = _count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens")
     return Reply(
         text=blot(content),
         finish=finish,
         prompt_tokens=_count(usage, "prompt_tokens"),
         completion_tokens=completion,
         seconds=seconds,
-        fingerprint=shortened(blot(_text_of(response, "system_fingerprint")), 100),
+        fingerprint=shortened(blot(served), 100) if isinstance(served, str) else "",
         reasoning=blot(reasoning),
-        reasoning_tokens=_reasoning_tokens(usage, reasoning, completion),
+        reasoning_tokens=reasoned or min(tokens.count(reasoning), completion),  # if not reported, as cl100k
     )
-
-
-def _reasoning_tokens(usage: Any, reasoning: str, completion: int) -> int:
-    """As the endpoint reports them; otherwise counted here, as cl100k."""
-    counted = _count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens")
-    return counted or min(tokens.count(reasoning), completion)
 
 
 def coded(vector: np.ndarray) -> str:
@@ -306,11 +301,6 @@ def _numbers(value: Any) -> Any:
     if not isinstance(value, list) or not all(type(number) in (int, float) for number in value):
         raise ValueError("an embedding is no list of numbers")
     return value
-
-
-def _text_of(response: Any, name: str) -> str:
-    value = getattr(response, name, None)
-    return value if isinstance(value, str) else ""
 
 
 def _count(usage: Any, name: str) -> int:

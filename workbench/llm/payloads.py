@@ -27,7 +27,6 @@ _BEGIN = re.compile(r"(?:\A|```[\w-]*+)\s*+\[|\{")  # start of repairable JSON; 
 _OBJECT = re.compile(r"\{\s*+[\"'“]")  # an object with a name in it; other braces are prose
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},:"]', re.DOTALL)
 _STRING = re.compile(r'(?<!\\)"(?:[^"\\]|\\.)*+"', re.DOTALL)
-_STRING_OR_ELLIPSIS = re.compile(rf"{_STRING.pattern}|…|\.{{3,9}}", re.DOTALL)
 _ALTERNATIVES = re.compile(r"[\"'\w]\s{0,9}\|\s{0,9}[\"'\w]")  # `"yes" | "no"`: no choice was made
 _MARK = re.compile(r"(?m)^([^\S\n]*+)(?:[-*•]|\d{1,3}[.)])\s+(?=[\"'“{\[]|$)")  # of a list, where JSON has none
 _MENDED = 10_000  # characters to repair, about 2,048 tokens
@@ -192,16 +191,14 @@ class _Watched(str):
 
 
 def _unambiguous(text: str) -> str | None:
-    """JSON that the repairer would misread, written so that it does not: an ellipsis as a string, a list without
-    bullets and numbers. None where it offers alternatives, of which the repairer would choose one.
+    """JSON that the repairer would misread, written so that it does not: a list without bullets and numbers. None where
+    it offers alternatives, of which the repairer would choose one.
 
-    >>> _unambiguous('{"names": [\\n1. "Ada",\\n...]}'), _unambiguous('{"label": "yes" | "no"}')
-    ('{"names": [\\n"Ada",\\n"…"]}', None)
+    >>> _unambiguous('{"names": [\\n1. "Ada",\\n2. "Bo"]}'), _unambiguous('{"label": "yes" | "no"}')
+    ('{"names": [\\n"Ada",\\n"Bo"]}', None)
     """
     text = _MARK.sub(r"\1", text)
-    if _ALTERNATIVES.search(_STRING.sub('""', text)):
-        return None
-    return _STRING_OR_ELLIPSIS.sub(lambda match: match[0] if match[0].startswith('"') else '"…"', text)
+    return None if _ALTERNATIVES.search(_STRING.sub('""', text)) else text
 
 
 def _finished(text: str) -> tuple[str, bool]:

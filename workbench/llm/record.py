@@ -319,7 +319,10 @@ def checked(path: Path, request: Request, row: Row) -> Reply | CallFailed:
     """The outcome of a row. Raises :class:`EngineError` if it is not the one recorded for this request."""
     if row.key == request.key and row.is_sound:
         with suppress(ValueError, TypeError, AttributeError):
-            return outcome_of(row.reply)
+            content = json.loads(row.reply)
+            content.pop(SUM, None)  # of an earlier version
+            failed = content.get("failed")
+            return CallFailed(failed, recorded=True) if failed is not None else Reply(**content, recorded=True)
     raise EngineError(
         f"{path} is damaged: its reply to a {request.step!r} call is not what was recorded; take it out, and it is "
         f"asked for again: {taken_out(path, request.key)}"
@@ -333,14 +336,6 @@ def taken_out(path: Path, key: str) -> str:
 
 def _advice(path: Path) -> str:
     return f"Record into another file; `sqlite3 {path} .recover` writes what can still be read as SQL"
-
-
-def outcome_of(reply: str) -> Reply | CallFailed:
-    """The outcome in the column `reply` of a row."""
-    content = json.loads(reply)
-    content.pop(SUM, None)  # of an earlier version
-    failed = content.get("failed")
-    return CallFailed(failed, recorded=True) if failed is not None else Reply(**content, recorded=True)
 
 
 def _nearest(store: Recording, request: Request) -> str:

@@ -139,7 +139,8 @@ class WorkedEngine(ChatEngine):
 
     def __init__(self, examples: Iterable[Example], folder: str | Path = FOLDER):
         self.examples, self.folder = tuple(examples), Path(folder)
-        which = f"{_data_of(self.folder)}#{text_hash(repr([e.replies for e in self.examples]))[:8]}"
+        data = (self.folder.parent if self.folder.name == FOLDER else self.folder).name
+        which = f"{data}#{text_hash(repr([e.replies for e in self.examples]))[:8]}"
         super().__init__(f"{KIND}+rules:{which}", lambda request: Reply(request.text), concurrency=1)
         self.replies, self._rules = f"{KIND}:{which}", RulesEngine()
         self._rules.meter = self.meter
@@ -255,11 +256,6 @@ def _occurs(part: str, text: str) -> bool:
     True
     """
     return part in text or json.dumps(part, ensure_ascii=False)[1:-1] in text
-
-
-def _data_of(folder: Path) -> str:
-    """Whose replies a folder holds."""
-    return (folder.parent if folder.name == FOLDER else folder).name
 
 
 def _specific(reply: Written) -> tuple[int, int]:
