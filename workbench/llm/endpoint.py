@@ -22,7 +22,7 @@ import numpy as np
 from workbench import tokens
 from workbench.errors import EngineRefused, SettingError
 from workbench.llm.call import REASONING, Call, CallFailed, EmbeddingRequest, Reply, Request, Transient, open_address
-from workbench.llm.negotiation import Negotiation, Refused, negotiation
+from workbench.llm.negotiation import FEWEST, ROUNDS, Negotiation, Refused, negotiation
 from workbench.llm.payloads import of_message
 from workbench.text import storable
 
@@ -77,13 +77,17 @@ def endpoint(
 
 def _complete(connection: _Connection, agreed: Negotiation, request: Request, reasoning: int) -> tuple[Reply, bool]:
     """The reply to a request as the endpoint takes it, and whether its limit had room for reasoning."""
-    started = time.perf_counter()
-
-    def send(arguments: dict[str, Any]) -> Any:
-        ask = lambda client: client.chat.completions.create(**arguments)  # noqa: E731
-        return connection.outcome(_model(request), _NO_COMPLETION, ask)
-
-    dialect, outcome = agreed.ask(request, reasoning, send)
+    started, share = time.perf_counter(), 1  # of the tokens
+    for _ in range(ROUNDS):
+        dialect = agreed.dialect
+        most = dialect.limit(request, reasoning) // share
+        arguments = dialect.arguments(request, most)
+        ask = lambda client, sent=arguments: client.chat.completions.create(**sent)  # noqa: E731
+        outcome = connection.outcome(_model(request), _NO_COMPLETION, ask)
+        if isinstance(outcome, Refused) and outcome.of_length and most >= 2 * FEWEST:
+            share *= 2
+        elif not (isinstance(outcome, Refused) and agreed.learn(dialect, request, outcome)):
+            break
     if isinstance(outcome, Exception):
         raise outcome
     reply = reply_of(outcome, time.perf_counter() - started, connection.blot)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,8 +29,8 @@ LENGTHS = frozenset(
     ("minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems", "minimum", "maximum",
      "exclusiveMinimum", "exclusiveMaximum")
 )  # fmt: skip
-_ROUNDS = 12  # refusals in a row after which an endpoint is taken at its word
-_FEWEST = 64  # tokens worth asking for where the window holds no more
+ROUNDS = 12  # refusals in a row after which an endpoint is taken at its word
+FEWEST = 64  # tokens worth asking for where the window holds no more
 _TOO_LONG = re.compile(
     r"context (?:length|size|window)|context_length|exceed_context|reduce the length|too (?:large|long|many)|"
     r"at most \d+|max_tokens is \[", re.I
@@ -154,22 +154,6 @@ class Negotiation:
         self.asked_for = STRUCTURED[0] if structured == "auto" else structured
         self._fixed, self.dialect = structured != "auto", dialect or Dialect(self.asked_for)
         self._change = threading.Lock()
-
-    def ask(self, request: Request, reasoning: int, send: Callable[[dict[str, Any]], Any]) -> tuple[Dialect, Any]:
-        """(dialect, outcome) of the request as the endpoint takes it. `send` gets the arguments, and gives an answer or
-        an exception."""
-        share = 1  # of its tokens
-        for _ in range(_ROUNDS):
-            dialect = self.dialect
-            most = dialect.limit(request, reasoning) // share
-            outcome = send(dialect.arguments(request, most))
-            if not isinstance(outcome, Refused):
-                break
-            if outcome.of_length and most >= 2 * _FEWEST:
-                share *= 2
-            elif not self.learn(dialect, request, outcome):
-                break
-        return dialect, outcome
 
     def reasons(self) -> None:
         """Note that the model reasons."""

@@ -248,7 +248,8 @@ def _bring_up_to_date(connection: sqlite3.Connection) -> None:
 
 
 def recording(call: Call, store: Recording) -> Call:
-    """Answer from the recording if possible; otherwise send the request and record its outcome."""
+    """Answer from the recording if possible; otherwise send the request and record its outcome, unless it is of a
+    recording itself."""
 
     def wrapped(request: Request) -> Reply:
         if (reply := store.get(request)) is not None:
@@ -256,8 +257,11 @@ def recording(call: Call, store: Recording) -> Call:
         try:
             outcome = call(request)
         except CallFailed as error:
-            store.put(request, error, good=False)
+            if not error.recorded:
+                store.put(request, error, good=False)
             raise
+        if outcome.recorded:
+            return outcome
         store.put(request, outcome, good=request.accept(outcome))
         stored = store.get(request) or outcome  # a replay may read another thread's answer to the same request
         return replace(stored, seconds=outcome.seconds, recorded=False)

@@ -20,7 +20,7 @@ from workbench.display import tqdm
 from workbench.errors import Deferred, SettingError
 from workbench.llm.batch.state import Asking, File, Pending, State, held
 from workbench.llm.call import REASONING, CallFailed, Reply, Request
-from workbench.llm.chat import ChatEngine, Recorded
+from workbench.llm.chat import ChatEngine
 from workbench.llm.endpoint import NO_KEY
 from workbench.llm.engine import LIMITS, engine, split_spec
 from workbench.llm.negotiation import Negotiation
@@ -185,7 +185,7 @@ def split(
 # -- the engine that sends nothing -------------------------------------------------------------------------------------
 
 
-class Deferring(Recorded):
+class Deferring:
     """A call that answers, or fails, as recorded, and defers what is not recorded. With `retry`, recorded failures are
     deferred as well."""
 
@@ -211,6 +211,7 @@ def deferring_engine(spec: str, call: Deferring) -> ChatEngine:
         raise SettingError(f"a batch holds requests to an endpoint, openai:MODEL[@URL]; {kind!r} is none")
     given = {name: value for name, value in options.items() if name not in _OF_SENDING}
     made = cast(ChatEngine, engine(bare, **{"api_key": NO_KEY, **given, "concurrency": 1}))
+    made.keep(call.store)
     made.ask_through(call, given.get("window") or call.store.window(made.name))
     made.recipe = None  # made again in another process, it would ask
     return made
