@@ -60,10 +60,19 @@ class Export(Record):
         self.files: list[File] = []
 
     def engine(self, spec: str) -> ChatEngine:
-        """An engine that answers from the recording, and whose other requests are exported. Its name is that of the
-        engine that the SPEC names."""
-        made = deferring_engine(spec, Deferring(self._store, self._pending.add, retry=self.retry))
-        options = split_spec(spec)[1]
+        """An engine with the name of the one that the SPEC names. It answers from the recording, and its other requests
+        are exported, one after another, because nothing is waited for. Of its options those count that decide a
+        request: seed, effort, window, prompts."""
+        bare, options = split_spec(spec)
+        if not bare.startswith("openai:"):
+            kind = bare.partition(":")[0]
+            raise SettingError(f"a batch holds requests to an endpoint, openai:MODEL[@URL]; {kind!r} is none")
+        given = {name: value for name, value in options.items() if name not in _OF_SENDING}
+        made = cast(ChatEngine, engine(bare, **{"api_key": NO_KEY, **given, "concurrency": 1}))
+        made.keep(self._store)
+        deferring = Deferring(self._store, self._pending.add, retry=self.retry)
+        made.ask_through(deferring, given.get("window") or self._store.window(made.name))
+        made.recipe = None  # made again in another process, it would ask
         structured, reasoning = options.get("structured", "auto"), options.get("reasoning", REASONING)
         earlier = self._state.asking.get(made.name)
         if earlier is None or (earlier.structured, earlier.reasoning) != (structured, reasoning):
@@ -200,18 +209,3 @@ class Deferring:
         if isinstance(outcome, CallFailed):
             raise outcome
         return outcome
-
-
-def deferring_engine(spec: str, call: Deferring) -> ChatEngine:
-    """The engine of a SPEC, whose layers and rows are its own, but that it sends nothing. One request after another,
-    because nothing is waited for. Of its options those count that decide a request: seed, effort, window, prompts."""
-    bare, options = split_spec(spec)
-    if not bare.startswith("openai:"):
-        kind = bare.partition(":")[0]
-        raise SettingError(f"a batch holds requests to an endpoint, openai:MODEL[@URL]; {kind!r} is none")
-    given = {name: value for name, value in options.items() if name not in _OF_SENDING}
-    made = cast(ChatEngine, engine(bare, **{"api_key": NO_KEY, **given, "concurrency": 1}))
-    made.keep(call.store)
-    made.ask_through(call, given.get("window") or call.store.window(made.name))
-    made.recipe = None  # made again in another process, it would ask
-    return made
