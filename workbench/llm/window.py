@@ -89,5 +89,5 @@ def of_gguf(file: Path) -> int | None:
     Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
     """
     with file.open("rb") as content:
-        found = re.search(rb"\.context_length\x04\0\0\0(.{4})", content.read(_HEAD), re.DOTALL)
-    return found and _size(int.from_bytes(found[1], "little"))
+        length = re.search(rb"\.context_length\x04\0\0\0(.{4})", content.read(_HEAD), re.DOTALL)
+    return length and _size(int.from_bytes(length[1], "little"))
