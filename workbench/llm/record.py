@@ -356,7 +356,7 @@ def _nearest(store: Recording, request: Request) -> str:
         return f"The nearest differs in {differences}"
     if nearest["schema"] != content["schema"]:
         return "The nearest differs in the schema of its answer: it was recorded with another version of the Step"
-    texts = ["\n".join(message["content"] for message in asked["messages"]) for asked in (nearest, content)]
+    texts = ["\n".join(message["content"] for message in either["messages"]) for either in (nearest, content)]
     at = next((i for i, (a, b) in enumerate(zip(*texts)) if a != b), min(map(len, texts)))
     theirs, wanted = (text[at : at + 80] for text in texts)
     return f"The nearest differs from character {at} on: recorded {theirs!r}, asked {wanted!r}"

@@ -212,7 +212,7 @@ def _body_of(record: dict[str, Any], blot: Callable[[str], str]) -> dict[str, An
     status, body = response.get("status_code"), response.get("body")
     if status == 200 and not error and isinstance(body, dict) and "choices" in body:
         return body
-    words, param = next((told for told in (_error(error), _error(body)) if told[0]), (_NOTHING, ""))
+    words, param = next((pair for pair in (_error(error), _error(body)) if pair[0]), (_NOTHING, ""))
     whole = blot(words)
     why = f"HTTP {status}: {shortened(whole)}" if isinstance(status, int) and status != 200 else shortened(whole)
     raise Unanswered(why, Refused(why, whole, blot(param)) if status in (400, 422) else None)
