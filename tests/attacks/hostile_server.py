@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -169,15 +168,6 @@ def _drip(deed: Deed) -> None:
     deed.raw(*[b" "] * 2_000, every=0.02)
 
 
-def _dripping_headers(deed: Deed) -> None:
-    deed.raw(b"HTTP/1.1 200 OK\r\nX-Wait: ", *[b"a"] * 2_000, every=0.02)
-
-
-def _go_on(deed: Deed) -> None:
-    """ "Continue", without end."""
-    deed.raw(*[b"HTTP/1.1 100 Continue\r\n\r\n"] * 2_000, every=0.01)
-
-
 def _large(deed: Deed) -> None:
     deed.send(200, pieces=iter([b" " * MEGABYTE] * 200))
 
@@ -214,7 +204,6 @@ MISDEEDS: dict[str, Callable[[Deed], None]] = {
         f"429, retry after {said}": _retry(429, said)
         for said in ("3", "0", "-1", "1000000000", "inf", "nan", "soon", "9" * 400)
     },
-    "503, retry after a date": lambda deed: _retry(503, formatdate(time.time() + 3, usegmt=True))(deed),
     "503, retry after the year 9999": _retry(503, "Fri, 31 Dec 9999 23:59:59 GMT"),
     "503, retry after the past": _retry(503, "Wed, 21 Oct 2015 07:28:00 GMT"),
     "503, retry after no date": _retry(503, "Wed, 99 Xyz 99999 99:99:99 GMT"),
@@ -299,8 +288,6 @@ MISDEEDS: dict[str, Callable[[Deed], None]] = {
     "many headers": lambda deed: deed.raw(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 50_000 + b"\r\n"),
     "no answer": Deed.hold,
     "a slow drip": _drip,
-    "headers that drip": _dripping_headers,
-    "continue without end": _go_on,
     # -- sizes
     "200 MB": _large,
     "50 MB of text": _large_text,

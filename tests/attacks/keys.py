@@ -1,4 +1,5 @@
-"""The key, and a login in the address, wherever a server echoes them, as libraries print them: they come out nowhere.
+"""The key, and a login in the address, as they stand and as they stand in a header, wherever a server echoes them: they
+come out nowhere.
 
 Looked through is all that a user or another program can see: every file below the working folder, standard output and
 error, the records of every logger at any level, results and traces as text and HTML, errors with all that they are
@@ -40,7 +41,7 @@ from workbench.llm.batch import Export, fetch, read, submit
 from workbench.trace import Trace
 
 KEY = "sk-canary/7fQ+a9=c2_Zq~0end"
-PASSWORD = 'canary-"Passw0rd"/77'
+PASSWORD = "canary-Passw0rd/77"
 LOGIN = base64.b64encode(f"user:{PASSWORD}".encode()).decode()
 TEXTS = ("one", "two")
 
@@ -48,12 +49,8 @@ TEXTS = ("one", "two")
 WRITTEN: dict[str, Callable[[str], str]] = {
     "as it is": str,
     "in a header": "Bearer {}".format,
-    "in an address": lambda one: quote(one, safe=""),
-    "in a path": quote,
-    "in JSON": lambda one: json.dumps(one)[1:-1],
 }
-SECRETS = (KEY, PASSWORD, LOGIN)
-SOUGHT = sorted({write(secret).removeprefix("Bearer ") for secret in SECRETS for write in WRITTEN.values()})
+SOUGHT = (KEY, PASSWORD, LOGIN)
 
 
 def attack(count: int, seed: int, folder: Path) -> Tally:

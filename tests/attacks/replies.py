@@ -23,7 +23,7 @@ from trials import checks_of, question_of_each_step
 
 from workbench import tokens
 from workbench.llm.call import Reply, Request
-from workbench.llm.chat import ChatEngine, Recorded
+from workbench.llm.chat import ChatEngine
 from workbench.llm.endpoint import reply_of
 from workbench.llm.engine import engine
 from workbench.llm.parse import LEVELS
@@ -72,7 +72,7 @@ class _Part:
         self.store, self.trace = Recording(folder / "replies.sqlite"), Trace()
         self.store._connection.execute("PRAGMA synchronous = OFF")  # thousands of replies; power is not cut here
         self.text, self.calls = "", 0
-        self.engine = ChatEngine(_ENGINE, Recorded(self._answer, self.store), concurrency=1)
+        self.engine = ChatEngine(_ENGINE, self._answer, store=self.store, concurrency=1)
 
     def _answer(self, request: Request) -> Reply:
         """What a client makes of a server's answer."""

@@ -15,7 +15,8 @@ from workbench.errors import EngineUnavailable, SettingError
 from workbench.evaluation import sums
 from workbench.evaluation.run import HYPOTHESES
 from workbench.llm.call import Reply
-from workbench.llm.chat import ChatEngine, recorded, replay_engine
+from workbench.llm.chat import ChatEngine, replay_engine
+from workbench.llm.record import Recording
 
 
 def same_always(folder):
@@ -208,12 +209,12 @@ def test_a_run_says_its_seeds_and_does_not_pass_for_one_with_others(ask):
 
 
 def test_a_replay_of_a_recording_of_repeats_gives_the_same_bytes(ask, tmp_path):
-    file = str(tmp_path / "replies.sqlite")
+    file, store = str(tmp_path / "replies.sqlite"), Recording(tmp_path / "replies.sqlite")
     call = Scripted(fingerprint=lambda seed: "fp")
-    live = ask(3, out="live", engine=ChatEngine("openai:scripted", recorded(call, file), concurrency=1))
+    live = ask(3, out="live", engine=ChatEngine("openai:scripted", call, store=store, concurrency=1))
     assert same_always(ask(3, out="replayed", engine=replay_engine(file)).folder) == same_always(live.folder)
     again = Scripted()
-    ask(3, out="again", engine=ChatEngine("openai:scripted", recorded(again, file), concurrency=1))
+    ask(3, out="again", engine=ChatEngine("openai:scripted", again, store=store, concurrency=1))
     assert not again.seen, "the recording keeps repeats apart, and has them all"
 
 

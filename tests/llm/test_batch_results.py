@@ -117,6 +117,19 @@ def test_what_is_no_answer_is_kept_apart_and_asked_again(folder, form: Callable[
     assert (made.round, list(by_text(folder, 2))) == (2, ["two"])
 
 
+def test_a_failure_is_known_until_the_request_is_answered_or_asked_again(folder):
+    export(folder)
+    asked = by_text(folder)
+    read(folder, [results(folder, result(asked["two"], lambda _: error(400, "too long")))], progress=False)
+    found = read(folder, [results(folder, result(asked["one"], names))], progress=False)
+    assert found.failed == {"HTTP 400: too long": 1, "no result of this request was read": 1}
+    assert read(folder, [results(folder, result(asked["two"], names))], progress=False).failed == {
+        "no result of this request was read": 1
+    }
+    export(folder)
+    assert read(folder, [results(folder, round=2)], progress=False).failed == {"no result of this request was read": 1}
+
+
 def test_lines_that_name_no_request_are_told(folder):
     export(folder)
     asked = by_text(folder)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
-from email.utils import formatdate
 
 import pytest
 from chat_server import Cut, by_schema, completion, error
@@ -54,16 +52,7 @@ def test_the_server_says_how_long_to_wait(patient):
     assert slept == [7.0, 0.5, 0.5]  # at once would be a loop
 
 
-def test_the_server_says_until_when_to_wait(patient):
-    soon = error(429, Retry_After=formatdate(time.time() + 30, usegmt=True))
-    never = error(429, Retry_After="Fri, 31 Dec 9999 23:59:59 GMT")
-    past = error(429, Retry_After="Wed, 21 Oct 2015 07:28:00 GMT")
-    chat, _, slept = patient(soon, never, past, longest=40.0)
-    assert chat.run(NAMES, ["a"])[0].value
-    assert 25 <= slept[0] <= 30 and slept[1:] == [40.0, 0.5]
-
-
-@pytest.mark.parametrize("said", ["Wed, 99 Xyz 2065 07:28:00 GMT", "-5", "inf", "nan", "soon", ""])
+@pytest.mark.parametrize("said", ["Wed, 21 Oct 2065 07:28:00 GMT", "-5", "inf", "nan", "soon", ""])
 def test_a_wait_that_cannot_be_used_is_the_usual_one(said, patient):
     chat, _, slept = patient(error(429, Retry_After=said))
     assert chat.run(NAMES, ["a"])[0].value

@@ -25,6 +25,7 @@ from workbench.llm.meter import Budget, limited, money
 from workbench.llm.parse import Reading, Unreadable
 from workbench.llm.record import Recording, recording, replaying
 from workbench.llm.step import Result, Step, Usage
+from workbench.llm.window import asked_of_server
 from workbench.llm.wording import worded
 from workbench.text import storable
 from workbench.trace import Trace
@@ -37,9 +38,9 @@ _CLOSED = "the engine was closed while it was asked; what is done is kept"
 class ChatEngine(EngineBase):
     """Runs Steps on a chat model, with `concurrency` concurrent requests.
 
-    `name` is the kind and the model, `call` the outermost wrapper, and `close` releases what the call holds. An
-    unparsable or refused answer is a failure of that input; an unreachable endpoint or a rejected key stops the run
-    with an `EngineError` after the requests in flight.
+    `name` is the kind and the model, `call` answers what `store` does not hold, so that no request is repeated, and
+    `close` releases what the call holds. An unparsable or refused answer is a failure of that input; an unreachable
+    endpoint or a rejected key stops the run with an `EngineError` after the requests in flight.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class ChatEngine(EngineBase):
         name: str,
         call: Call,
         *,
+        store: Recording | None = None,
         concurrency: int = 8,
         seed: int = 0,
         effort: str | None = None,
@@ -56,7 +58,7 @@ class ChatEngine(EngineBase):
         super().__init__()
         self.name, self.concurrency, self.seed = name, at_least_one(concurrency=concurrency), seed
         self.effort, self._sent, self._find_window = effort, set[str](), window
-        self.workers, self._call, self._close = concurrency, call, close
+        self.workers, self._call, self._close, self.store = concurrency, call, close, store
         weakref.finalize(self, close)  # when the engine is garbage-collected, and at the end of the process
 
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
@@ -86,8 +88,8 @@ class ChatEngine(EngineBase):
     def window(self) -> int | None:
         """The window as set, else as the server or the model's file states it; of a replay, as it was when recorded."""
         window = self._find_window() if self._find_window else None
-        if isinstance(self._call, Recorded):
-            self._call.store.keep_window(self.name, window)
+        if self.store is not None:
+            self.store.keep_window(self.name, window)
         return window
 
     @property
@@ -107,25 +109,17 @@ class ChatEngine(EngineBase):
 
     def limit(self, budget: Budget) -> None:
         """Send requests only within the budget; recorded answers do not count."""
-        if isinstance(self._call, Recorded):
-            self._call = Recorded(limited(self._call.call, budget, self.name), self._call.store)
-        else:
-            self._call = limited(self._call, budget, self.name)
+        self._call = limited(self._call, budget, self.name)
 
     def keep(self, store: Recording) -> None:
         """Store good answers in a recording from now on, in place of the previous one."""
-        self._call = Recorded(self._call.call if isinstance(self._call, Recorded) else self._call, store)
+        self.store = store
 
     def ask_through(self, call: Call, window: int | None) -> None:
-        """Send requests through another call from now on; `window` is the model's, if known."""
+        """Ask another call from now on for what is not stored; `window` is the model's, if known."""
         self._call = call
         if window is not None:
             self._find_window = lambda: window
-
-    @property
-    def store(self) -> Recording | None:
-        """The recording that stores good answers, so that no request is repeated."""
-        return self._call.store if isinstance(self._call, Recorded) else None
 
     @property
     def record(self) -> Path | None:
@@ -134,7 +128,8 @@ class ChatEngine(EngineBase):
 
     def _answer(self, request: Request) -> Result:
         try:
-            reply = self._call(request)
+            call = self._call if self.store is None else recording(self._call, self.store)
+            reply = call(request)
         except CallFailed as error:
             usage = Usage(calls=1, failed=1, recorded=int(error.recorded))
             return Result(None, failure=str(error), usage=usage, messages=request.messages)
@@ -166,23 +161,6 @@ def at_least_one(**settings: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise SettingError(f"{name}={value!r}; it should be a whole number from 1 on")
     return value
-
-
-class Recorded:
-    """A call with a recording, and both of its parts."""
-
-    def __init__(self, call: Call, store: Recording):
-        self.call, self.store = call, store
-        self._through = recording(call, store)
-
-    def __call__(self, request: Request) -> Reply:
-        return self._through(request)
-
-
-def recorded(call: Call, record: str | Path | None) -> Recorded:
-    """The call, with its answers stored in the file `record`, by default in that of the working folder
-    (`workbench.places.answers`), so that nothing is paid for twice."""
-    return Recorded(call, Recording.of(record))
 
 
 class Line:
@@ -251,9 +229,18 @@ def openai_engine(
     call = endpoint(
         url, api_key, timeout=timeout, structured=structured, reasoning=reasoning, http_client=line.client()
     )
-    call = recorded(line.asking(retrying(call, attempts=attempts, sleep=line.sleep)), record)
-    find = window_of(model, url, api_key, window)
-    return ChatEngine(name, call, concurrency=concurrency, seed=seed, effort=effort, window=find, close=line.close)
+    call = line.asking(retrying(call, attempts=attempts, sleep=line.sleep))
+    window is None or at_least_one(window=window)
+
+    def find() -> int | None:
+        if window is not None or not (url or os.environ.get("OPENAI_BASE_URL")):  # OpenAI's own does not say it
+            return window
+        return asked_of_server(url, api_key, model)
+
+    return ChatEngine(
+        name, call, store=Recording.of(record), concurrency=concurrency, seed=seed, effort=effort,
+        window=find, close=line.close,
+    )  # fmt: skip
 
 
 def named(model: str, effort: str | None) -> str:
@@ -261,23 +248,6 @@ def named(model: str, effort: str | None) -> str:
     if effort is not None and not (isinstance(effort, str) and re.fullmatch(r"\w+", effort)):
         raise SettingError(f"effort={effort!r}; it should be one word, such as low, medium or high")
     return f"openai:{model}" + (f"[effort={effort}]" if effort else "")
-
-
-def window_of(model: str, url: str | None, api_key: str | None, window: int | None) -> Callable[[], int | None] | None:
-    """How the window of a model is found: as set, else as its server says it; None for OpenAI's own endpoint, which
-    does not."""
-    if window is not None:
-        at_least_one(window=window)
-        return lambda: window
-    if not (url or os.environ.get("OPENAI_BASE_URL")):
-        return None
-
-    def ask() -> int | None:  # no partial, which would show the key
-        from workbench.llm.window import asked_of_server
-
-        return asked_of_server(url, api_key, model)
-
-    return ask
 
 
 def located(model: str, base_url: str | None, such_as: str = "gpt-4o-mini") -> tuple[str, str | None]:

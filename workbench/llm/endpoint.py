@@ -1,33 +1,28 @@
 """The innermost call: one request to an OpenAI-compatible endpoint, for an answer (chat) or for vectors (embeddings).
 
-Only the client object holds the key. Keys and logins are taken out of everything that comes back, answers and error
-messages, before anybody sees them, and of what libraries log: as servers echo them and as the HTTP libraries print
-them, which is as they are (in a header too), quoted by Python or JSON, and in an address. Who encodes a key otherwise
-hides it from this as well.
+Only the client object holds the key. The key and a login in the address are taken out of everything that comes back,
+answers and error messages, as they stand and as they stand in a header. The HTTP libraries log no requests.
 """
 
 from __future__ import annotations
 
 import base64
-import json
 import logging
 import os
 import re
 import time
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
 from workbench import tokens
 from workbench.errors import EngineRefused, SettingError
 from workbench.llm.call import REASONING, Call, CallFailed, EmbeddingRequest, Reply, Request, Transient, open_address
-from workbench.llm.negotiation import Negotiation, Refused, negotiation
+from workbench.llm.negotiation import FEWEST, ROUNDS, Negotiation, Refused, negotiation
 from workbench.llm.payloads import of_message
 from workbench.text import storable
 
@@ -35,12 +30,11 @@ Redact = Callable[[str], str]  # takes secrets out of a text
 
 NO_KEY = "none"  # local servers require a key but ignore it
 _SHORT = 8  # characters below which a key or a password may occur in other words
-_LIBRARIES = ("httpx", "httpcore", "openai")  # and their successors, httpx2 and httpcore2
+_LIBRARIES = ("openai", "httpx", "httpx2", "httpcore", "httpcore2")
 _MARK = "[key]"
 
 _NO_COMPLETION = "the endpoint's answer is not a chat completion"
 _NO_VECTORS = "the endpoint's answer is not a list of embeddings"
-_OF_A_SECRET = re.compile("key|token|secret|sig|pass|auth|code", re.IGNORECASE)  # names in the query of an address
 _LONGEST = 2_000_000  # characters of an answer with its reasoning
 _COMPLAINT = 10_000  # characters of an error that are read
 _TOKENS = 10**9  # of one reply; a server that reports more reports none
@@ -83,13 +77,17 @@ def endpoint(
 
 def _complete(connection: _Connection, agreed: Negotiation, request: Request, reasoning: int) -> tuple[Reply, bool]:
     """The reply to a request as the endpoint takes it, and whether its limit had room for reasoning."""
-    started = time.perf_counter()
-
-    def send(arguments: dict[str, Any]) -> Any:
-        ask = lambda client: client.chat.completions.create(**arguments)  # noqa: E731
-        return connection.outcome(_model(request), _NO_COMPLETION, ask)
-
-    dialect, outcome = agreed.ask(request, reasoning, send)
+    started, share = time.perf_counter(), 1  # of the tokens
+    for _ in range(ROUNDS):
+        dialect = agreed.dialect
+        most = dialect.limit(request, reasoning) // share
+        arguments = dialect.arguments(request, most)
+        ask = lambda client, sent=arguments: client.chat.completions.create(**sent)  # noqa: E731
+        outcome = connection.outcome(_model(request), _NO_COMPLETION, ask)
+        if isinstance(outcome, Refused) and outcome.of_length and most >= 2 * FEWEST:
+            share *= 2
+        elif not (isinstance(outcome, Refused) and agreed.learn(dialect, request, outcome)):
+            break
     if isinstance(outcome, Exception):
         raise outcome
     reply = reply_of(outcome, time.perf_counter() - started, connection.blot)
@@ -156,9 +154,10 @@ class _Connection:
             return Transient(f"the endpoint gave no answer within {self.timeout:g} s")
         except openai.APIConnectionError as error:
             if isinstance(error.__cause__, Elsewhere):
+                to = shortened(open_address(self.blot(str(error.__cause__))))
                 return EngineRefused(
-                    f"{where(self.url)} sends requests on to {self.blot(str(error.__cause__))}, where neither key nor "
-                    "prompt is sent; name that address if you trust it"
+                    f"{where(self.url)} sends requests on to {to}, where neither key nor prompt is sent; "
+                    "name that address if you trust it"
                 )
             if isinstance(error.__cause__, Unacceptable):
                 return CallFailed(f"{no_answer}: {error.__cause__}")
@@ -187,59 +186,42 @@ def connect(base_url: str | None, api_key: str | None, timeout: float, http_clie
         )
     if not re.fullmatch("[!-~]+", key):  # the client's error about it would quote the key
         raise SettingError("the key for the endpoint holds a space, a line break or a letter not ASCII: set it again")
-    address, login = _address(url)
+    for name in _LIBRARIES:  # they log addresses and headers
+        logging.getLogger(name).setLevel(logging.WARNING)
     client = openai.OpenAI(
-        api_key=key, base_url=address, max_retries=0, timeout=timeout, default_headers=login,
-        http_client=http_client or Client(),
+        api_key=key, base_url=url, max_retries=0, timeout=timeout, http_client=http_client or Client()
     )  # fmt: skip
-    guard_logs(blot := _blot(key, url, login))
-    return _Connection(client, url, timeout, blot)
+    return _Connection(client, url, timeout, blot_of(url, key))
 
 
 def blot_of(base_url: str | None = None, api_key: str | None = None) -> Redact:
     """What removes the key and the login for an endpoint from a text that may hold them."""
     url, key = _given(base_url, api_key)
-    return _blot(key, url, _address(url)[1])
-
-
-def _blot(key: str, url: str | None, login: dict[str, str]) -> Redact:
     parts = urlsplit(url or "")
+    login = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
     password = parts.password or parts.username or ""
-    secrets_in_query = [value for name, value in parse_qsl(parts.query) if _OF_A_SECRET.search(name)]
-    return blotter(
-        [*secrets_in_query, key, password, unquote(password), login.get("Authorization", "").removeprefix("Basic ")]
-    )
+    return blotter([key, password, unquote(password), base64.b64encode(login.encode()).decode() if password else ""])
 
 
 def _given(base_url: str | None, api_key: str | None) -> tuple[str | None, str]:
     """(address, key), as given or from the environment; the key is empty if there is none."""
     url = base_url or os.environ.get("OPENAI_BASE_URL") or None
+    try:
+        parts = urlsplit(url or "http://host")
+        port = parts.port is None or parts.port > 0
+        usable = parts.scheme in ("http", "https") and parts.hostname and port and not parts.query
+    except ValueError:
+        usable = False
+    if not usable:
+        raise SettingError(
+            f"{where(url)!r} is not the address of an endpoint; it should be like http://127.0.0.1:8000/v1 (no query)"
+        )
     return url, (api_key or os.environ.get("OPENAI_API_KEY") or (NO_KEY if url else "")).strip()
 
 
 def where(url: str | None) -> str:
     """An address for messages and manifests: without user, password and query."""
     return open_address(url) if url else "the OpenAI endpoint"
-
-
-def _address(url: str | None) -> tuple[str | None, dict[str, str]]:
-    """The address without user and password, and the header that replaces them: the HTTP library logs addresses."""
-    if not url:
-        return None, {}
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
-    except ValueError:
-        usable = False
-    if not usable:
-        raise SettingError(
-            f"{where(url)!r} is not the address of an endpoint; it should be like http://127.0.0.1:8000/v1"
-        )
-    user, _, host = parts.netloc.rpartition("@")
-    if not user:
-        return url, {}
-    login = base64.b64encode(f"{unquote(parts.username or '')}:{unquote(parts.password or '')}".encode()).decode()
-    return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {login}"}
 
 
 def reply_of(response: Any, seconds: float, blot: Redact) -> Reply:
@@ -262,23 +244,18 @@ def reply_of(response: Any, seconds: float, blot: Redact) -> Reply:
     finish = shortened(blot(str(getattr(choice, "finish_reason", None) or "stop")), 100)
     if finish == "content_filter" and not content:
         raise CallFailed("the endpoint's content filter withheld the answer")
-    completion = _count(usage, "completion_tokens")
+    completion, served = _count(usage, "completion_tokens"), getattr(response, "system_fingerprint", None)
+    reasoned = _count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens")
     return Reply(
         text=blot(content),
         finish=finish,
         prompt_tokens=_count(usage, "prompt_tokens"),
         completion_tokens=completion,
         seconds=seconds,
-        fingerprint=shortened(blot(_text_of(response, "system_fingerprint")), 100),
+        fingerprint=shortened(blot(served), 100) if isinstance(served, str) else "",
         reasoning=blot(reasoning),
-        reasoning_tokens=_reasoning_tokens(usage, reasoning, completion),
+        reasoning_tokens=reasoned or min(tokens.count(reasoning), completion),  # if not reported, as cl100k
     )
-
-
-def _reasoning_tokens(usage: Any, reasoning: str, completion: int) -> int:
-    """As the endpoint reports them; otherwise counted here, as cl100k."""
-    counted = _count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens")
-    return counted or min(tokens.count(reasoning), completion)
 
 
 def coded(vector: np.ndarray) -> str:
@@ -314,9 +291,8 @@ def _vectors(response: Any, texts: int, dimensions: int | None) -> np.ndarray:
 
 def _in_order(data: Sequence[Any]) -> list[Any]:
     """By their index, which servers that keep the order may leave out."""
-    by_index = {str(getattr(item, "index", None)): item for item in data}
-    if by_index.keys() == {"None"}:
-        return list(data)
+    given = [getattr(item, "index", None) for item in data]
+    by_index = {str(row if index is None else index): item for row, (index, item) in enumerate(zip(given, data))}
     if missing := [row for row in range(len(data)) if str(row) not in by_index]:
         raise CallFailed(f"{_NO_VECTORS}: none of its entries has the index {missing[0]}")
     return [by_index[str(row)] for row in range(len(data))]
@@ -329,11 +305,6 @@ def _numbers(value: Any) -> Any:
     if not isinstance(value, list) or not all(type(number) in (int, float) for number in value):
         raise ValueError("an embedding is no list of numbers")
     return value
-
-
-def _text_of(response: Any, name: str) -> str:
-    value = getattr(response, name, None)
-    return value if isinstance(value, str) else ""
 
 
 def _count(usage: Any, name: str) -> int:
@@ -355,13 +326,10 @@ def _status_error(error, what: str, blot: Redact) -> Exception:
 
 
 def _retry_after(headers) -> float | None:
-    """Seconds that the server asks to wait, as a number or until a date; None without a usable value."""
-    value = headers.get("retry-after", "")
-    with suppress(ValueError, OverflowError, OSError):
-        if re.fullmatch(r"[\w.+-]*", value):
-            seconds = float(value)
-            return seconds if 0 <= seconds < float("inf") else None
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    """Seconds that the server asks to wait; None without a usable value."""
+    with suppress(ValueError):
+        seconds = float(headers.get("retry-after", ""))
+        return seconds if 0 <= seconds < float("inf") else None
     return None
 
 
@@ -370,60 +338,17 @@ def shortened(text: str, limit: int = 500) -> str:
     return text if len(text) <= limit else text[:limit] + "…"
 
 
-# -- keys --------------------------------------------------------------------------------------------------------------
-
-
 def blotter(secrets: Iterable[str]) -> Redact:
-    """What replaces secrets wherever they occur in a text, and lone surrogates with them.
+    """What replaces secrets wherever they stand in a text, and lone surrogates with them.
 
     A short secret, most likely a placeholder such as "x", is replaced only as a whole word: other words may contain it.
 
-    >>> blotter(["sk-4f9a/81c2"])("Bearer sk-4f9a/81c2, /v1?key=sk-4f9a%2F81c2")
-    'Bearer [key], /v1?key=[key]'
+    >>> blotter(["sk-4f9a81c2"])("Authorization: Bearer sk-4f9a81c2")
+    'Authorization: Bearer [key]'
     """
-    forms = {form for secret in {*secrets} - {"", NO_KEY} for form in _forms(secret)}
     words = (
-        re.escape(form) if len(form) >= _SHORT else rf"(?<!\w){re.escape(form)}(?!\w)"
-        for form in sorted(forms, key=len, reverse=True)
+        re.escape(secret) if len(secret) >= _SHORT else rf"(?<!\w){re.escape(secret)}(?!\w)"
+        for secret in sorted({*secrets} - {"", NO_KEY}, key=len, reverse=True)
     )  # fmt: skip
     pattern = re.compile("|".join(words) or "(?!)")
     return lambda text: pattern.sub(_MARK, storable(text))
-
-
-def _forms(secret: str) -> set[str]:
-    """A secret as libraries print it: as it is (in a header), as Python and JSON quote it, and in an address."""
-    return {secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], quote(secret), quote(secret, safe="")}
-
-
-def guard_logs(blot: Redact) -> None:
-    """Keep the loggers of the HTTP libraries from writing what `blot` removes, as long as somebody holds it.
-
-    They log headers of answers, addresses of redirects and errors that quote what came."""
-    _GUARD.blots.add(blot)
-    for name, logger in list(logging.root.manager.loggerDict.items()):
-        if name.startswith(_LIBRARIES) and isinstance(logger, logging.Logger) and _GUARD not in logger.filters:
-            logger.addFilter(_GUARD)
-
-
-class _Guard(logging.Filter):
-    def __init__(self):
-        super().__init__()
-        self.blots: weakref.WeakSet[Redact] = weakref.WeakSet()
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        masked = self._blotted(message := record.getMessage())
-        if masked != message:
-            record.msg, record.args = masked, ()
-        if record.exc_info:
-            trace = logging.Formatter().formatException(record.exc_info)
-            if (masked := self._blotted(trace)) != trace:
-                record.exc_info, record.exc_text = None, masked
-        return True
-
-    def _blotted(self, text: str) -> str:
-        for blot in list(self.blots):
-            text = blot(text)
-        return text
-
-
-_GUARD = _Guard()

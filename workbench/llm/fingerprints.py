@@ -112,14 +112,9 @@ def read(wording: str) -> tuple[str, Verdict | None]:
 def printed_prompts() -> dict[str, Printed]:
     """The prompts that sources print, by id. A prompt printed twice occurs once."""
     rows = json.loads(Path(__file__).with_name("fingerprints.json").read_text(encoding="utf-8"))
-    return {id: read_printed(row) for id, row in rows.items()}
-
-
-def read_printed(row: Mapping[str, object]) -> Printed:
-    """One entry of the file, whose sketch is a row of digits."""
-    digits = str(row["sketch"])
-    sketch = frozenset(digits[at : at + PIECE] for at in range(0, len(digits), PIECE))
-    return Printed(row["place"], tuple(row["steps"]), row["characters"], row["fingerprint"], sketch)
+    for row in rows.values():
+        row |= {"steps": tuple(row["steps"]), "sketch": frozenset(re.findall("." * PIECE, row["sketch"]))}
+    return {id: Printed(**row) for id, row in rows.items()}
 
 
 def _description(form: str, prompt: Printed, share: float, near: set[str]) -> str:

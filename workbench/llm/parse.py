@@ -19,10 +19,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from workbench.llm.call import Reply
-from workbench.llm.payloads import Payload, payloads, split, too_deep
-from workbench.llm.shapes import TemplateCopied, shaped
+from workbench.llm.payloads import payloads, split, too_deep
+from workbench.llm.shapes import TemplateCopied, all_storable, fitted
 from workbench.llm.step import Message, Step
-from workbench.text import storable
 
 LEVELS = ("strict", "fenced", "repaired", "text", "cut")
 _LONGEST = 200_000  # characters; no Step requests a longer answer
@@ -54,15 +53,7 @@ class Reading:
         return False
 
     def of(self, reply: Reply) -> tuple[BaseModel, str]:
-        """As `parse`, which reasoning without an answer does not reach."""
-        if reply.text.strip() or not (reply.reasoning or reply.reasoning_tokens):
-            return parse(self.step, reply, self.messages)
-        if reply.finish == "length":
-            raise Unreadable(
-                f"the limit of tokens went into reasoning ({reply.reasoning_tokens:,}), and none was left for the "
-                "answer; give the engine more, reasoning=…, or let it reason less, effort=low"
-            )
-        raise Unreadable("the model reasoned and gave no answer")
+        return parse(self.step, reply, self.messages)
 
 
 def parse(step: Step, reply: Reply, messages: Sequence[Message] = ()) -> tuple[BaseModel, str]:
@@ -71,9 +62,21 @@ def parse(step: Step, reply: Reply, messages: Sequence[Message] = ()) -> tuple[B
         raise Unreadable(f"the reply has {len(reply.text):,} characters, more than any answer should")
     text = split(reply.text).content.removeprefix("\ufeff").replace("\r\n", "\n")
     if not text.strip():
-        raise Unreadable("the reply is empty" + (" and was cut for length" if reply.finish == "length" else ""))
+        raise Unreadable(_no_answer(reply))
     reply = replace(reply, text=text)
     return _prose(step, reply, messages) if step.read else _json(step, reply, messages)
+
+
+def _no_answer(reply: Reply) -> str:
+    cut = reply.finish == "length"
+    if not (reply.reasoning or reply.reasoning_tokens):
+        return "the reply is empty" + (" and was cut for length" if cut else "")
+    if not cut:
+        return "the model reasoned and gave no answer"
+    return (
+        f"the limit of tokens went into reasoning ({reply.reasoning_tokens:,}), and none was left for the answer; "
+        "give the engine more, reasoning=…, or let it reason less, effort=low"
+    )
 
 
 def _prose(step: Step, reply: Reply, messages: Sequence[Message]) -> tuple[BaseModel, str]:
@@ -81,7 +84,7 @@ def _prose(step: Step, reply: Reply, messages: Sequence[Message]) -> tuple[BaseM
     try:
         value = step.read(text)
         if "\\u" in text:  # an escape, where prose is wrapped in JSON
-            value = step.output.model_validate(_storable(value.model_dump()))
+            value = step.output.model_validate(all_storable(value.model_dump()))
     except (ValueError, ValidationError) as error:
         raise Unreadable(_reason(error, reply)) from None
     if not _lists_nothing(value) and (copied := _copied(step, text, messages)):
@@ -96,7 +99,7 @@ def _json(step: Step, reply: Reply, messages: Sequence[Message]) -> tuple[BaseMo
     form = _FORM if _in_instructions(reply.text, messages) else ""  # which may hold several objects
     for payload in payloads(reply.text, cut=cut):
         try:
-            value, level = _fit(step.output, payload)
+            value, dropped = fitted(step.output, payload.value, unfinished=payload.unfinished)
         except (ValidationError, TypeError, RecursionError, TemplateCopied) as error:
             problem = problem if isinstance(problem, TemplateCopied) else error
             continue
@@ -104,18 +107,12 @@ def _json(step: Step, reply: Reply, messages: Sequence[Message]) -> tuple[BaseMo
         if copied := copied or (payload.level != "strict" and form):
             problem = TemplateCopied(copied)
             continue
+        level = "repaired" if dropped else payload.level
         bounded = level == "strict" and _at_a_bound(payload.value, step)
         return value, "cut" if bounded or (cut and level != "strict") else level
     if (boolean := _yes_or_no(step.output, reply.text)) is not None:
         return boolean, "cut" if cut else "text"
     raise Unreadable(_reason(problem, reply))
-
-
-def _fit(output: type[BaseModel], payload: Payload) -> tuple[BaseModel, str]:
-    """(the validated value, its level). A bare list is accepted for the only field of an output that has one, or for
-    the field that it names as its `LIST`, because models omit the wrapper."""
-    value, dropped = shaped(output, payload.value, unfinished=payload.unfinished)
-    return output.model_validate(_storable(value)), "repaired" if dropped else payload.level
 
 
 def _at_a_bound(value: Any, step: Step) -> bool:
@@ -134,15 +131,6 @@ def _yes_or_no(output: type[BaseModel], text: str) -> BaseModel | None:
     if not match or len(fields) != 1 or output.model_fields[fields[0]].annotation is not bool:
         return None
     return output.model_validate({fields[0]: bool(match["yes"]) != bool(match["not"])})
-
-
-def _storable(part: Any) -> Any:
-    """A lone surrogate, escaped as JSON allows (an emoji that was cut), would break files written later."""
-    if isinstance(part, dict):
-        return {storable(name): _storable(value) for name, value in part.items()}
-    if isinstance(part, list | tuple):
-        return [_storable(value) for value in part]
-    return storable(part) if isinstance(part, str) else part
 
 
 # -- copies of the prompt ---------------------------------------------------------------------------------------------

@@ -4,15 +4,10 @@ and the JSON of the answer, whole, inside fences or prose, unfinished, or broken
 Where several objects stand in a reply the last one comes first, because models write drafts, examples and the form that
 they were given before the answer. Nothing is evaluated as code, which some released programs do.
 
-Servers that know their model send reasoning in a field of its own; others leave it in the text, in the marks of the
-model's family:
-
-    <think> … </think>                   DeepSeek R1, Qwen 3 and most others; also <thinking>, <thought>, <reasoning>
-    [THINK] … [/THINK]                   Magistral
-    <|channel|>analysis<|message|> …     gpt-oss (harmony): the answer is the channel `final`
-
-A block that is not closed was cut, and a reply that only closes one began inside it, since the prompt of some models
-ends with the opening mark.
+Servers that know their model send reasoning in a field of its own; others leave it in the text, between `<think>` and
+`</think>` (DeepSeek R1, Qwen 3 and most others; also `<thinking>`, `<thought>`, `<reasoning>`, and Magistral's
+`[THINK]`), or in the channels of gpt-oss, of which `final` is the answer. A block that is not closed was cut, and a
+reply that only closes one began inside it, since the prompt of some models ends with the opening mark.
 """
 
 from __future__ import annotations
@@ -32,7 +27,6 @@ _BEGIN = re.compile(r"(?:\A|```[\w-]*+)\s*+\[|\{")  # start of repairable JSON; 
 _OBJECT = re.compile(r"\{\s*+[\"'“]")  # an object with a name in it; other braces are prose
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},:"]', re.DOTALL)
 _STRING = re.compile(r'(?<!\\)"(?:[^"\\]|\\.)*+"', re.DOTALL)
-_STRING_OR_ELLIPSIS = re.compile(rf"{_STRING.pattern}|…|\.{{3,9}}", re.DOTALL)
 _ALTERNATIVES = re.compile(r"[\"'\w]\s{0,9}\|\s{0,9}[\"'\w]")  # `"yes" | "no"`: no choice was made
 _MARK = re.compile(r"(?m)^([^\S\n]*+)(?:[-*•]|\d{1,3}[.)])\s+(?=[\"'“{\[]|$)")  # of a list, where JSON has none
 _MENDED = 10_000  # characters to repair, about 2,048 tokens
@@ -43,14 +37,14 @@ _DEEPEST = 100  # brackets within brackets; deeper than Python's stack, a reply 
 _BRACKETS = re.compile(r"[\[\]{}]")
 
 FIELDS = ("reasoning_content", "reasoning", "thinking")  # where servers put it: DeepSeek, vLLM and others, Ollama
-_THOUGHT = re.compile(r"</?(?:think|thinking|thought|reasoning|seed:think)>|\[/?THINK\]", re.IGNORECASE)
-_HARMONY = re.compile(r"\A\s*(?:<\|start\|>\s*\w+\s*)?<\|channel\|>|<\|start\|>assistant<\|channel\|>")
-_CHANNEL = re.compile(r"<\|channel\|>\s*+(\w++)[^<]*+(?:<\|constrain\|>[^<]*+)?+<\|message\|>")  # possessive: linear
-_MESSAGE_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
-_START = re.compile(r"<\|start\|>\s*\w*\s*|<\|(?:end|return|call)\|>")
+_THOUGHT = re.compile(  # possessive: linear
+    r"</?(?:think|thinking|thought|reasoning|seed:think)>|\[/?THINK\]|"
+    r"<\|channel\|>\s*+\w++[^<]*+(?:<\|constrain\|>[^<]*+)?+<\|message\|>",
+    re.IGNORECASE,
+)
+_SIGNS = re.compile(r"<\|(?:end|return|call)\|>|<\|start\|>\w*")  # between the messages of gpt-oss
 _OPENING, _SPACE = re.compile(r"\s*+[{\[\"]"), re.compile(r"\s*+")
 _LOOKS = 100  # marks before which JSON is sought: each look may go through the whole text
-_BARE = re.compile(r"\s*analysis(.*?)assistantfinal(.*)", re.DOTALL)  # harmony without its special tokens
 
 
 class Payload(NamedTuple):
@@ -197,16 +191,14 @@ class _Watched(str):
 
 
 def _unambiguous(text: str) -> str | None:
-    """JSON that the repairer would misread, written so that it does not: an ellipsis as a string, a list without
-    bullets and numbers. None where it offers alternatives, of which the repairer would choose one.
+    """JSON that the repairer would misread, written so that it does not: a list without bullets and numbers. None where
+    it offers alternatives, of which the repairer would choose one.
 
-    >>> _unambiguous('{"names": [\\n1. "Ada",\\n...]}'), _unambiguous('{"label": "yes" | "no"}')
-    ('{"names": [\\n"Ada",\\n"…"]}', None)
+    >>> _unambiguous('{"names": [\\n1. "Ada",\\n2. "Bo"]}'), _unambiguous('{"label": "yes" | "no"}')
+    ('{"names": [\\n"Ada",\\n"Bo"]}', None)
     """
     text = _MARK.sub(r"\1", text)
-    if _ALTERNATIVES.search(_STRING.sub('""', text)):
-        return None
-    return _STRING_OR_ELLIPSIS.sub(lambda match: match[0] if match[0].startswith('"') else '"…"', text)
+    return None if _ALTERNATIVES.search(_STRING.sub('""', text)) else text
 
 
 def _finished(text: str) -> tuple[str, bool]:
@@ -260,10 +252,6 @@ def split(text: str) -> Split:
     deep = too_deep(text)
     if not deep and _is_json(text):
         return Split("", text)
-    if _HARMONY.search(text):
-        return _by_channel(text)
-    if bare := _BARE.fullmatch(text):
-        return Split(bare[1].strip(), bare[2].strip())
     return _by_tags(text, deep)
 
 
@@ -283,8 +271,9 @@ def of_message(message: Any) -> Split:
 
 def _by_tags(text: str, deep: bool) -> Split:
     reasoning, content, begin, inside = [], [], 0, False
+    text = _SIGNS.sub("", text) if "<|message|>" in text else text
     for number, mark in enumerate(_THOUGHT.finditer(text)):
-        closing = "/" in mark[0]
+        closing = "/" in mark[0] or "final" in mark[0]
         if inside and not closing:  # one that the reasoning mentions
             continue
         if not inside and not deep and number < _LOOKS and _is_json(text, begin):  # it is in a string of the answer
@@ -299,18 +288,6 @@ def _by_tags(text: str, deep: bool) -> Split:
     if begin == 0:
         return Split("", text)
     (reasoning if inside else content).append(text[begin:])
-    return Split(_joined(reasoning), _joined(content))
-
-
-def _by_channel(text: str) -> Split:
-    """A message without a channel before the others is reasoning whose beginning was in the prompt."""
-    begins = list(_CHANNEL.finditer(text))
-    first = begins[0].start() if begins else None
-    reasoning, content = [_START.sub("", text[:first])], []
-    for begin in begins:
-        end = _MESSAGE_END.search(text, begin.end())
-        body = text[begin.end() : end.start() if end else None]
-        (content if begin[1] == "final" else reasoning).append(body)
     return Split(_joined(reasoning), _joined(content))
 
 

@@ -18,8 +18,8 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, replace
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -248,7 +248,8 @@ def _bring_up_to_date(connection: sqlite3.Connection) -> None:
 
 
 def recording(call: Call, store: Recording) -> Call:
-    """Answer from the recording if possible; otherwise send the request and record its outcome."""
+    """Answer from the recording if possible; otherwise send the request and record its outcome, unless it is of a
+    recording itself."""
 
     def wrapped(request: Request) -> Reply:
         if (reply := store.get(request)) is not None:
@@ -256,8 +257,11 @@ def recording(call: Call, store: Recording) -> Call:
         try:
             outcome = call(request)
         except CallFailed as error:
-            store.put(request, error, good=False)
+            if not error.recorded:
+                store.put(request, error, good=False)
             raise
+        if outcome.recorded:
+            return outcome
         store.put(request, outcome, good=request.accept(outcome))
         stored = store.get(request) or outcome  # a replay may read another thread's answer to the same request
         return replace(stored, seconds=outcome.seconds, recorded=False)
@@ -303,10 +307,9 @@ def stored(outcome: Reply | CallFailed) -> dict[str, Any]:
     """The stored form of an outcome."""
     if isinstance(outcome, CallFailed):
         return {"failed": str(outcome)}
+    of_all = ("text", "finish", "prompt_tokens", "completion_tokens")
     of_some = ("fingerprint", "reasoning", "reasoning_tokens", "sent")
-    unsaid = {name for name in of_some if not getattr(outcome, name)}
-    left_out = {"recorded", "seconds", *unsaid}
-    return {name: value for name, value in asdict(outcome).items() if name not in left_out}
+    return {name: value for name in (*of_all, *of_some) if (value := getattr(outcome, name)) or name in of_all}
 
 
 def row_of(request: Request, outcome: Reply | CallFailed, good: bool) -> Row:
@@ -320,7 +323,10 @@ def checked(path: Path, request: Request, row: Row) -> Reply | CallFailed:
     """The outcome of a row. Raises :class:`EngineError` if it is not the one recorded for this request."""
     if row.key == request.key and row.is_sound:
         with suppress(ValueError, TypeError, AttributeError):
-            return outcome_of(row.reply)
+            content = json.loads(row.reply)
+            content.pop(SUM, None)  # of an earlier version
+            failed = content.get("failed")
+            return CallFailed(failed, recorded=True) if failed is not None else Reply(**content, recorded=True)
     raise EngineError(
         f"{path} is damaged: its reply to a {request.step!r} call is not what was recorded; take it out, and it is "
         f"asked for again: {taken_out(path, request.key)}"
@@ -336,33 +342,23 @@ def _advice(path: Path) -> str:
     return f"Record into another file; `sqlite3 {path} .recover` writes what can still be read as SQL"
 
 
-def outcome_of(reply: str) -> Reply | CallFailed:
-    """The outcome in the column `reply` of a row."""
-    content = json.loads(reply)
-    content.pop(SUM, None)  # of an earlier version
-    failed = content.get("failed")
-    return CallFailed(failed, recorded=True) if failed is not None else Reply(**content, recorded=True)
-
-
 def _nearest(store: Recording, request: Request) -> str:
-    recorded = store.requests(request.step)
-    if not recorded:
-        return f"It holds no answer of this Step at all ({len(store)} of others)."
     prompt = request.messages[-1]["content"]
 
     def likeness(other: dict) -> float:
         return difflib.SequenceMatcher(None, prompt, other["messages"][-1]["content"], autojunk=False).quick_ratio()
 
-    nearest, content = max(recorded, key=likeness), request.content()
-    differing = [name for name in _SETTINGS if nearest.get(name) != content.get(name)]
-    if differing:
+    nearest, content = max(store.requests(request.step), key=likeness, default=None), request.content()
+    if nearest is None:
+        return f"It holds no answer of this Step at all ({len(store)} of others)."
+    if differing := [name for name in _SETTINGS if nearest.get(name) != content.get(name)]:
         differences = "; ".join(f"{name} {nearest.get(name)!r}, asked {content.get(name)!r}" for name in differing)
         return f"The nearest differs in {differences}"
     if nearest["schema"] != content["schema"]:
         return "The nearest differs in the schema of its answer: it was recorded with another version of the Step"
-    theirs, wanted = ("\n".join(m["content"] for m in request["messages"]) for request in (nearest, content))
-    at = next((i for i, (a, b) in enumerate(zip(theirs, wanted)) if a != b), min(len(theirs), len(wanted)))
-    theirs, wanted = theirs[at : at + 80], wanted[at : at + 80]
+    texts = ["\n".join(message["content"] for message in either["messages"]) for either in (nearest, content)]
+    at = next((i for i, (a, b) in enumerate(zip(*texts)) if a != b), min(map(len, texts)))
+    theirs, wanted = (text[at : at + 80] for text in texts)
     return f"The nearest differs from character {at} on: recorded {theirs!r}, asked {wanted!r}"
 
 
@@ -395,23 +391,21 @@ def export(recordings: Mapping[Path, Collection[str]], into: str | Path) -> int:
     """Copy these answers (recording → keys, as `run.recordings` and `index.recordings` have them) into the recording
     `into`, from which the same can be replayed; how many they are. Raises :class:`EngineError` if some are not there
     any more, and then copies none."""
-    for path, keys in recordings.items():
-        with closing(Recording(path, create=False)) as store:
-            if absent := len(set(keys)) - sum(1 for _ in store.rows(keys)):
+    with ExitStack() as opened:
+        stores = {path: opened.enter_context(closing(Recording(path, create=False))) for path in recordings}
+        for path, keys in recordings.items():
+            if absent := len(set(keys)) - sum(1 for _ in stores[path].rows(keys)):
                 raise EngineError(
                     f"{path} does not hold {absent:,} of the {len(keys):,} answers any more; without them nothing can "
                     "be replayed: make the index or the run again, which asks for them"
                 )
-    with closing(Recording(into)) as target:
+        target = opened.enter_context(closing(Recording(into)))
         for path, keys in recordings.items():
-            with closing(Recording(path, create=False)) as store:
-                engines: set[str] = set()
-                for some in by_size(sorted(keys), _SOME):
-                    rows = list(store.rows(some))
-                    target.keep(rows)
-                    engines |= {row.engine for row in rows}
-                for engine in engines:
-                    target.keep_window(engine, store.window(engine))
+            for some in by_size(sorted(keys), _SOME):
+                rows = list(stores[path].rows(some))
+                target.keep(rows)
+                for engine in {row.engine for row in rows}:
+                    target.keep_window(engine, stores[path].window(engine))
     return sum(map(len, recordings.values()))
 
 

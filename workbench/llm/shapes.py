@@ -15,6 +15,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, Field
 
+from workbench.text import storable
+
 _PLACEHOLDER = re.compile(r"\s*(?:\??(?:…|\.{3,})|<[^<>]{0,80}>)\s*")
 _NUMBER = re.compile(
     r"[\W_]*(?:(?:documents?|docs?|passages?|numbers?|ids?|nos?)\b[\W_]*)?(\d{1,6})[\W_]*", re.IGNORECASE
@@ -99,15 +101,24 @@ Row = Annotated[list[str], Reading(row), Field(json_schema_extra={"minItems": 3,
 Rows = Annotated[list[Row], Reading(rows)]
 
 
-def shaped(output: type[BaseModel], value: Any, *, unfinished: bool = False) -> tuple[Any, bool]:
-    """(the value in the shape of the output, whether members of lists were left out because they are forms).
+def fitted(output: type[BaseModel], value: Any, *, unfinished: bool = False) -> tuple[BaseModel, bool]:
+    """(the output that a value means, whether members of lists were left out because they are forms).
 
     Names in other letters, a wrapper around the object, a list without one, JSON written as a string, an option in
     emphasis. Of an `unfinished` value, lists and texts that may be empty are so where they are missing. TemplateCopied
     where a form stands in place of an answer.
     """
     shaping = _Shaping(unfinished)
-    return shaping.root(output, value), shaping.dropped
+    return output.model_validate(all_storable(shaping.root(output, value))), shaping.dropped
+
+
+def all_storable(part: Any) -> Any:
+    """A lone surrogate, escaped as JSON allows (an emoji that was cut), would break files written later."""
+    if isinstance(part, dict):
+        return {storable(name): all_storable(value) for name, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [all_storable(value) for value in part]
+    return storable(part) if isinstance(part, str) else part
 
 
 @dataclass

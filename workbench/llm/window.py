@@ -8,10 +8,9 @@ unknown.
 from __future__ import annotations
 
 import re
-import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from workbench import tokens
 from workbench.llm.step import Step
@@ -20,9 +19,7 @@ OWN_TOKENS = 1.15  # tokens of a model's own tokenizer to one of cl100k, in Engl
 OLLAMA = 4_096  # Ollama's default window; it truncates longer prompts silently
 _SECONDS = 5.0
 _IN_LIST = ("max_model_len", "context_length", "context_window", "max_context_length")
-_SIMPLE = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-_STRING, _ARRAY = 8, 9
-_MOST = 100_000_000  # bytes of one string or list in the head of a model's file
+_HEAD = 16_000_000  # bytes of a model's file that hold its settings and words
 
 
 def held(step: Step, window: int) -> int:
@@ -46,34 +43,25 @@ def asked_of_server(base_url: str | None, api_key: str | None, model: str) -> in
     def get(path: str) -> Any:
         return _answer_or_none(lambda: client.get(path, cast_to=object))
 
-    listed = get("/models")
-    entries = listed.get("data") if isinstance(listed, dict) else None
-    entries = entries if isinstance(entries, list) else []
-    mine = [entry for entry in entries if isinstance(entry, dict) and entry.get("id") == model]
-    window = next((size for row in mine for name in _IN_LIST if (size := _size(row.get(name)))), None)
-    return window or _llama_cpp(get(f"{root}/props")) or _ollama(client, root, model, get)
-
-
-def _llama_cpp(props: Any) -> int | None:
-    settings = props.get("default_generation_settings") if isinstance(props, dict) else None
-    return _size(settings.get("n_ctx")) if isinstance(settings, dict) else None
+    listed = _part(get("/models"), "data")
+    mine = [entry for entry in (listed if isinstance(listed, list) else ()) if _part(entry, "id") == model]
+    window = next((size for row in mine for name in _IN_LIST if (size := _size(_part(row, name)))), None)
+    window = window or _size(_part(_part(get(f"{root}/props"), "default_generation_settings"), "n_ctx"))
+    return window or _ollama(client, root, model, get)
 
 
 def _ollama(client: Any, root: str, model: str, get: Callable[[str], Any]) -> int | None:
     """The window of the model as loaded; otherwise as it would be: `num_ctx` of its parameters, or Ollama's default."""
-    running = get(f"{root}/api/ps")
-    models = running.get("models") if isinstance(running, dict) else None
-    if not isinstance(models, list):
+    if not isinstance(models := _part(get(f"{root}/api/ps"), "models"), list):
         return None
     for entry in models:
-        named = isinstance(entry, dict) and model in (entry.get("name"), entry.get("model"))
-        if named and _size(entry.get("context_length")):
+        if model in (_part(entry, "name"), _part(entry, "model")) and _size(_part(entry, "context_length")):
             return entry["context_length"]
     description = _answer_or_none(lambda: client.post(f"{root}/api/show", body={"model": model}, cast_to=object))
-    if not isinstance(description, dict) or not isinstance(info := description.get("model_info"), dict):
+    if not isinstance(info := _part(description, "model_info"), dict):
         return None
-    given = re.search(r"^num_ctx\s+(\d+)", str(description.get("parameters") or ""), re.MULTILINE)
-    own = next((_size(value) for name, value in info.items() if str(name).endswith(".context_length")), None)
+    given = re.search(r"^num_ctx\s+(\d+)", str(_part(description, "parameters") or ""), re.MULTILINE)
+    own = next((_size(value) for name, value in info.items() if name.endswith(".context_length")), None)
     return min(int(given[1]) if given else OLLAMA, own or OLLAMA)
 
 
@@ -87,44 +75,19 @@ def _answer_or_none(ask: Callable[[], Any]) -> Any:
         return None
 
 
+def _part(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None
+
+
 def _size(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 def of_gguf(file: Path) -> int | None:
-    """The window that a model was trained for, from its file.
+    """The window that a model was trained for: the 32-bit number (type 4) behind its name in the head of the file.
 
     Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
     """
-    try:
-        with file.open("rb") as source:
-            return next((_size(value) for name, value in _metadata(source) if name.endswith(".context_length")), None)
-    except (OSError, struct.error, LookupError, ValueError):
-        return None
-
-
-def _metadata(source: BinaryIO) -> Iterator[tuple[str, Any]]:
-    """The names and simple values in the head of a GGUF file; None for lists."""
-    magic, version, _, count = _read(source, "4sIQQ")
-    if magic == b"GGUF" and version >= 2:
-        for _ in range(count):
-            yield _value(source, _STRING), _value(source, _read(source, "I")[0])
-
-
-def _value(source: BinaryIO, kind: int) -> Any:
-    if kind == _STRING:
-        (length,) = _read(source, "Q")
-        return _read(source, f"{min(length, _MOST)}s")[0].decode("utf-8", "replace")
-    if kind != _ARRAY:
-        return _read(source, _SIMPLE[kind])[0]
-    inner, count = _read(source, "IQ")
-    if inner == _STRING:
-        for _ in range(count):
-            _value(source, inner)
-    else:
-        source.seek(struct.calcsize(f"<{_SIMPLE[inner]}") * min(count, _MOST), 1)
-    return None
-
-
-def _read(source: BinaryIO, form: str) -> tuple[Any, ...]:
-    return struct.unpack(f"<{form}", source.read(struct.calcsize(f"<{form}")))
+    with file.open("rb") as content:
+        length = re.search(rb"\.context_length\x04\0\0\0(.{4})", content.read(_HEAD), re.DOTALL)
+    return length and _size(int.from_bytes(length[1], "little"))

@@ -61,15 +61,14 @@ def wordings(given: str | Path | Mapping[str, Prompt]) -> dict[str, Prompt]:
     files = sorted(folder.iterdir()) if folder.is_dir() else []
     if other := next((path for path in files if path.suffix == ".toml"), None):
         raise SettingError(f"the prompt {other} should be a text, {other.stem}.md, as those of the package are")
-    prompts = {path.stem: read_wording(path) for path in files if path.suffix == ".md" and _has_messages(path)}
+    prompts = {
+        path.stem: read_wording(path)
+        for path in files
+        if path.suffix == ".md" and sections(path.read_text(encoding="utf-8", errors="replace"))
+    }
     if not prompts:
         raise SettingError(f"prompts={str(given)!r}; it should be a folder with a file <step>.md for each Step")
     return prompts
-
-
-def _has_messages(path: Path) -> bool:
-    """Whether a text has a section, which a README has not."""
-    return bool(sections(path.read_text(encoding="utf-8", errors="replace")))
 
 
 def held(given: str | Path | Mapping[str, Prompt]) -> dict[str, Verdict | None]:
@@ -156,7 +155,7 @@ class _Reading:
 
     def __call__(self, text: str) -> BaseModel:
         from workbench.llm.payloads import payloads
-        from workbench.llm.shapes import shaped
+        from workbench.llm.shapes import fitted
 
         if (after := self.how.get("after")) is not None:
             _, cue, text = text.partition(after)
@@ -171,8 +170,7 @@ class _Reading:
         problem: Exception = ValueError("no JSON found")
         for payload in payloads(text):
             try:
-                value, _ = shaped(self.step.output, _renamed(payload.value, self.how.get("names", {})))
-                return self.step.output.model_validate(value)
+                return fitted(self.step.output, _renamed(payload.value, self.how.get("names", {})))[0]
             except TypeError as error:  # no object
                 problem = ValueError(str(error))
             except ValueError as error:

@@ -19,6 +19,8 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import ConfigDict, TypeAdapter
+
 from workbench.errors import DataError, EngineError, RecordingMiss, SettingError
 from workbench.llm.call import Reply, Request
 from workbench.llm.chat import ChatEngine
@@ -62,6 +64,11 @@ class Written:
     of: tuple[Item, ...] = ()
     others: str = ""
     joined: str = ", "
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    def __post_init__(self) -> None:
+        if bool(self.each) != (_ITEMS in self.text):
+            raise ValueError(f"each = … and {_ITEMS} in the text belong together")
 
     @property
     def step(self) -> str:
@@ -132,7 +139,8 @@ class WorkedEngine(ChatEngine):
 
     def __init__(self, examples: Iterable[Example], folder: str | Path = FOLDER):
         self.examples, self.folder = tuple(examples), Path(folder)
-        which = f"{_data_of(self.folder)}#{text_hash(repr([e.replies for e in self.examples]))[:8]}"
+        data = (self.folder.parent if self.folder.name == FOLDER else self.folder).name
+        which = f"{data}#{text_hash(repr([e.replies for e in self.examples]))[:8]}"
         super().__init__(f"{KIND}+rules:{which}", lambda request: Reply(request.text), concurrency=1)
         self.replies, self._rules = f"{KIND}:{which}", RulesEngine()
         self._rules.meter = self.meter
@@ -250,11 +258,6 @@ def _occurs(part: str, text: str) -> bool:
     return part in text or json.dumps(part, ensure_ascii=False)[1:-1] in text
 
 
-def _data_of(folder: Path) -> str:
-    """Whose replies a folder holds."""
-    return (folder.parent if folder.name == FOLDER else folder).name
-
-
 def _specific(reply: Written) -> tuple[int, int]:
     return len(reply.question), len(reply.given) + len(reply.lacking)
 
@@ -274,21 +277,12 @@ def _texts(value: Any) -> Iterator[str]:
 def _read(path: Path) -> Example:
     try:
         row = tomllib.loads(path.read_text("utf-8"))
-        question = row["question"]
-        replies = tuple(_written(path.name, question, reply) for reply in row["reply"])
-        return Example(path.stem, question, row["shows"], tuple(Ask(**ask) for ask in row["ask"]), replies)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        asks, replies, of_all = row.pop("ask"), row.pop("reply"), {"file": path.name, "question": row["question"]}
+        stamped = [{**of_all, "stamp": reply.pop("step"), **reply} for reply in replies]
+        return TypeAdapter(Example).validate_python({"id": path.stem, "asks": asks, "replies": stamped, **row})
+    except (OSError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise DataError(
             f"{path} holds no worked replies ({type(error).__name__}: {error}); it needs question, shows, "
             "[[ask]]s with method, reader and answer, and a [[reply]] with step and text for each call "
             f"({page('engines.md')})"
         ) from None
-
-
-def _written(file: str, question: str, row: dict[str, Any]) -> Written:
-    row = dict(row)
-    items = tuple(Item(**item) for item in row.pop("of", ()))
-    lists = {name: tuple(row.pop(name, ())) for name in ("given", "lacking")}
-    if bool(row.get("each")) != (_ITEMS in row["text"]):
-        raise ValueError(f"each = … and {_ITEMS} in the text belong together")
-    return Written(file, row.pop("question", question), row.pop("step"), **row, **lists, of=items)

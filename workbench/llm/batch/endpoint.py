@@ -11,8 +11,9 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def submit(
     batch for each. Files that were submitted are left alone. `sending` are `timeout` and `attempts`, as in
     `openai_engine`. Raises :class:`EngineError` where the endpoint fails; what was submitted stays submitted."""
     with _at_work(folder, base_url, api_key, sending) as (state, endpoint):
-        files = state.of_round()
+        files = state.of_round
         if not files:
             raise DataError(f"round {state.round} of {folder} has no requests; export them first")
         if state.read == state.round:
@@ -61,7 +62,7 @@ def fetch(
     """Download the results of batches that have ended, complete or not; those of the others are left for later, or
     waited for, with a look every `often` seconds. Gives the files of the last round."""
     with _at_work(folder, base_url, api_key, sending) as (state, endpoint):
-        mine = [file for file in state.of_round() if file.batch]
+        mine = [file for file in state.of_round if file.batch]
         if not mine:
             raise DataError(f"round {state.round} of {folder} is not submitted; workbench batch submit {folder}")
         with tqdm(total=len(mine), desc="fetch", unit="file", disable=not progress) as bar:
@@ -74,7 +75,7 @@ def fetch(
                         _fetch(state, endpoint, file)
                 bar.update(sum(file.fetched for file in mine) - bar.n)
                 if not wait or all(file.fetched for file in mine):
-                    return state.of_round()
+                    return state.of_round
                 time.sleep(often)
 
 
@@ -94,7 +95,8 @@ def _at_work(folder, base_url, api_key, sending) -> Iterator[tuple[State, BatchE
 def _submit(state: State, endpoint: BatchEndpoint, file: File) -> None:
     """One step after the other, each written down before the next."""
     if not file.upload:
-        file.upload, file.endpoint = endpoint.upload(state.path(file)), endpoint.address
+        file.upload = endpoint.upload(state.round_folder(file.round) / file.name)
+        file.endpoint = endpoint.address
         state.save()
     maybe_begun, file.begun = file.begun, True
     state.save()
@@ -157,8 +159,12 @@ class BatchEndpoint:
 
         def send(client: Any) -> None:
             with client.files.with_streaming_response.content(file) as response, part.open("wb") as out:
-                for line in _lines(self._received(response, _LINE + requests * _RESULT)):
-                    out.write(self.blot(line.decode("utf-8", "replace")).encode())
+                rest = b""
+                for chunk in chain(self._received(response, requests * _RESULT + _LINE), [b"\n"]):
+                    *lines, rest = (rest + chunk).split(b"\n")  # a key may stand in two chunks, but in no two lines
+                    out.writelines(self.blot(line.decode("utf-8", "replace")).encode() + b"\n" for line in lines)
+                    if len(rest) > _LINE:
+                        raise CallFailed(f"{_NO_BATCHES}: a line of the file has more than {_LINE:,} bytes")
 
         self._ask(send)
         os.replace(part, to)
@@ -206,22 +212,6 @@ class BatchEndpoint:
         file.completed, file.failed = _number(counts, "completed"), _number(counts, "failed")
         file.outputs = [self.blot(output) for output in outputs if _is_name(output)]
         file.errors = [self.blot(str(getattr(error, "message", error)))[:300] for error in errors or ()]
-
-
-def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Whole lines, whose ends are line feeds alone: a text in JSON may hold other separators."""
-    rest, size = [], 0
-    for chunk in chunks:
-        for piece in re.findall(rb"[^\n]*\n|[^\n]+", chunk):
-            rest.append(piece)
-            size += len(piece)
-            if size > _LINE:
-                raise CallFailed(f"{_NO_BATCHES}: a line of the file has more than {_LINE:,} bytes")
-            if piece.endswith(b"\n"):
-                yield b"".join(rest)
-                rest, size = [], 0
-    if rest:
-        yield b"".join(rest)
 
 
 def _is_name(value: Any) -> bool:

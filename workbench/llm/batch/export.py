@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
 from workbench.display import tqdm
 from workbench.errors import Deferred, SettingError
-from workbench.llm.batch.state import Asking, File, Pending, PendingRequest, State, held
+from workbench.llm.batch.state import Asking, File, Pending, State, held
 from workbench.llm.call import REASONING, CallFailed, Reply, Request
-from workbench.llm.chat import ChatEngine, Recorded
+from workbench.llm.chat import ChatEngine
 from workbench.llm.endpoint import NO_KEY
 from workbench.llm.engine import LIMITS, engine, split_spec
 from workbench.llm.negotiation import Negotiation
@@ -60,10 +60,19 @@ class Export(Record):
         self.files: list[File] = []
 
     def engine(self, spec: str) -> ChatEngine:
-        """An engine that answers from the recording, and whose other requests are exported. Its name is that of the
-        engine that the SPEC names."""
-        made = deferring_engine(spec, Deferring(self._store, self._pending.add, retry=self.retry))
-        options = split_spec(spec)[1]
+        """An engine with the name of the one that the SPEC names. It answers from the recording, and its other requests
+        are exported, one after another, because nothing is waited for. Of its options those count that decide a
+        request: seed, effort, window, prompts."""
+        bare, options = split_spec(spec)
+        if not bare.startswith("openai:"):
+            kind = bare.partition(":")[0]
+            raise SettingError(f"a batch holds requests to an endpoint, openai:MODEL[@URL]; {kind!r} is none")
+        given = {name: value for name, value in options.items() if name not in _OF_SENDING}
+        made = cast(ChatEngine, engine(bare, **{"api_key": NO_KEY, **given, "concurrency": 1}))
+        made.keep(self._store)
+        deferring = Deferring(self._store, self._pending.add, retry=self.retry)
+        made.ask_through(deferring, given.get("window") or self._store.window(made.name))
+        made.recipe = None  # made again in another process, it would ask
         structured, reasoning = options.get("structured", "auto"), options.get("reasoning", REASONING)
         earlier = self._state.asking.get(made.name)
         if earlier is None or (earlier.structured, earlier.reasoning) != (structured, reasoning):
@@ -122,33 +131,28 @@ class Export(Record):
         return False
 
     def _write(self) -> None:
-        """The round: its files first, then the state that names them."""
+        """The round: its files first, then the state that names them; none while they are written."""
         state = self._state
         state.round = state.read + 1
         self._pending.flush()
         state.files = [file for file in state.files if file.round < state.round and not file.under_way]
-        part = state.round_folder().with_suffix(".part")
-        shutil.rmtree(part, ignore_errors=True)
+        state.save()
+        folder = state.round_folder(state.round)
+        for old in folder.glob("requests-*.jsonl"):
+            old.unlink()
         for name in self._pending.engines(state.round):
-            self.files += self._files(part, name)
-        _replace(part, state.round_folder())
+            folder.mkdir(exist_ok=True)
+            waiting = self._pending.of(state.round, name)
+            pending = tqdm(waiting, desc="export", unit="request", disable=not self.progress)
+            lines = (line(key, request, state.asking[name]) for key, request in pending)
+            for path, number, size in split(lines, folder, len(self.files) + 1):
+                self.files.append(File(state.round, path.name, name, number, size))
         state.files += self.files
         state.save()
 
-    def _files(self, part: Path, engine: str) -> list[File]:
-        part.mkdir(parents=True, exist_ok=True)
-        asking, round = self._state.asking[engine], self._state.round
-        pending = tqdm(self._pending.of(round, engine), desc="export", unit="request", disable=not self.progress)
-        written = split(
-            (line(request, asking) for request in pending),
-            lambda number: part / f"requests-{number:03d}.jsonl",
-            len(self.files) + 1,
-        )
-        return [File(round, path.name, engine, number, size) for path, number, size in written]
-
     def rows(self) -> list[dict[str, Any]]:
         """A row per file."""
-        folder = self._state.round_folder()
+        folder = self._state.round_folder(self._state.round)
         return [
             {"file": str(folder / file.name), "engine": file.engine, "requests": file.requests, "bytes": file.bytes}
             for file in self.files
@@ -162,53 +166,35 @@ class Export(Record):
         return f"Export(round {self.round}: {counted(self.requests, 'request')} in {counted(len(self.files), 'file')})"
 
 
-def _replace(part: Path, folder: Path) -> None:
-    """The requests of a round by others; its results, if it has some, stay."""
-    for old in folder.glob("requests-*.jsonl"):
-        old.unlink()
-    if part.exists():
-        folder.mkdir(exist_ok=True)
-        for new in sorted(part.iterdir()):
-            new.replace(folder / new.name)
-        part.rmdir()
-
-
-def line(pending: PendingRequest, asking: Asking) -> bytes:
+def line(key: str, request: Request, asking: Asking) -> bytes:
     """A request as a line, named by its key in the recording. `asking` states how its engine is asked."""
-    request, dialect = pending.request, asking.dialect
+    dialect = asking.dialect
     body = dialect.arguments(request, dialect.limit(request, asking.reasoning))
-    entry: dict[str, Any] = {"custom_id": pending.key, "method": "POST", "url": URL, "body": body}
+    entry: dict[str, Any] = {"custom_id": key, "method": "POST", "url": URL, "body": body}
     return json.dumps(entry, ensure_ascii=False).encode() + b"\n"
 
 
 def split(
-    lines: Iterable[bytes],
-    path_of: Callable[[int], Path],
-    first: int,
-    most_requests: int = MOST_REQUESTS,
-    most_bytes: int = MOST_BYTES,
+    lines: Iterable[bytes], folder: Path, first: int, most_requests: int = MOST_REQUESTS, most_bytes: int = MOST_BYTES
 ) -> Iterator[tuple[Path, int, int]]:
-    """Write the lines, and give (path, requests, bytes) of each file that is whole. `path_of` names files by their
-    numbers, which begin at `first`."""
-    with ExitStack() as stack:
-        out, number, requests, size = None, first, 0, 0
-        for line in lines:
-            if out is not None and (requests == most_requests or size + len(line) > most_bytes):
-                out.close()
-                yield path_of(number), requests, size
-                out, number, requests, size = None, number + 1, 0, 0
-            out = out or stack.enter_context(path_of(number).open("wb"))
-            out.write(line)
-            requests, size = requests + 1, size + len(line)
-        if out is not None:
-            out.close()
-            yield path_of(number), requests, size
+    """Write the lines, and give (path, requests, bytes) of each file that is whole. Their numbers begin at `first`."""
+    lines = iter(lines)
+    following = next(lines, b"")
+    for number in count(first):
+        if not following:
+            return
+        path, requests, size = folder / f"requests-{number:03d}.jsonl", 0, 0
+        with path.open("wb") as out:
+            while following and requests < most_requests and (not size or size + len(following) <= most_bytes):
+                out.write(following)
+                requests, size, following = requests + 1, size + len(following), next(lines, b"")
+        yield path, requests, size
 
 
 # -- the engine that sends nothing -------------------------------------------------------------------------------------
 
 
-class Deferring(Recorded):
+class Deferring:
     """A call that answers, or fails, as recorded, and defers what is not recorded. With `retry`, recorded failures are
     deferred as well."""
 
@@ -223,17 +209,3 @@ class Deferring(Recorded):
         if isinstance(outcome, CallFailed):
             raise outcome
         return outcome
-
-
-def deferring_engine(spec: str, call: Deferring) -> ChatEngine:
-    """The engine of a SPEC, whose layers and rows are its own, but that it sends nothing. One request after another,
-    because nothing is waited for. Of its options those count that decide a request: seed, effort, window, prompts."""
-    bare, options = split_spec(spec)
-    if not bare.startswith("openai:"):
-        kind = bare.partition(":")[0]
-        raise SettingError(f"a batch holds requests to an endpoint, openai:MODEL[@URL]; {kind!r} is none")
-    given = {name: value for name, value in options.items() if name not in _OF_SENDING}
-    made = cast(ChatEngine, engine(bare, **{"api_key": NO_KEY, **given, "concurrency": 1}))
-    made.ask_through(call, given.get("window") or call.store.window(made.name))
-    made.recipe = None  # made again in another process, it would ask
-    return made

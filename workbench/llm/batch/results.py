@@ -4,16 +4,17 @@ export requests it again."""
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from workbench.display import tqdm
 from workbench.errors import DataError, EngineRefused
-from workbench.llm.batch.state import Pending, PendingRequest, State, held
+from workbench.llm.batch.state import Pending, State, held
 from workbench.llm.call import CallFailed, Reply, Request
 from workbench.llm.endpoint import blot_of, reply_of, shortened
 from workbench.llm.negotiation import Negotiation, Refused
@@ -22,25 +23,23 @@ from workbench.llm.record import Recording
 from workbench.llm.step import Step, known_steps
 from workbench.places import write_atomically
 from workbench.records import Record
-from workbench.text import counted, storable
+from workbench.text import counted
 
 T = TypeVar("T")
 
 FAILURES = "failures.jsonl"
 NO_RESULT = "no result of this request was read"
 _NOTHING = "the line has neither an answer nor an error"
+_UNKNOWN = "no request of this batch has this custom_id"
 _SOME = 500  # results of one transaction
 
 
-class Line(NamedTuple):
-    """A line of a file of results. `custom_id` is empty where it names none; `body` is a chat completion, and None
-    with a `failure`. `refusal` is what an endpoint says of a request that it does not take (HTTP 400)."""
+class Unanswered(Exception):
+    """A line is no answer. `refusal` is what an endpoint says of a request that it does not take (HTTP 400)."""
 
-    place: str
-    custom_id: str
-    body: dict[str, Any] | None
-    failure: str = ""
-    refusal: Refused | None = None
+    def __init__(self, why: str, refusal: Refused | None = None):
+        super().__init__(why)
+        self.refusal = refusal
 
 
 @dataclass(repr=False)
@@ -84,10 +83,11 @@ def read(
     """
     with held(folder):
         state = State.open(folder)
-        paths = [Path(file) for file in files] or sorted(state.results().glob("*.jsonl"))
-        if not paths and not all(file.fetched for file in state.of_round()):
+        results = state.results(state.round)
+        paths = [Path(file) for file in files] or sorted(results.glob("*.jsonl"))
+        if not paths and not all(file.fetched for file in state.of_round):
             raise DataError(
-                f"round {state.round} of {folder} has no results in {state.results()}; fetch them, or name their files"
+                f"round {state.round} of {folder} has no results in {results}; fetch them, or name their files"
             )
         if absent := [path for path in paths if not path.is_file()]:
             raise DataError(f"{absent[0]} does not exist; name files of results in JSON Lines")
@@ -99,59 +99,58 @@ class _Reading:
     def __init__(self, state: State, pending: Pending, blot: Callable[[str], str]):
         self.state, self.pending, self.blot = state, pending, blot
         self.steps: dict[str, Step] = known_steps()
-        self.sent = {name: asking.dialect for name, asking in state.asking.items()}
         self.agreed = {name: asking.negotiation for name, asking in state.asking.items()}
-        self.failures: dict[str, dict[str, str]] = {}  # custom_id, or place → line of the file
+        self.strays: list[tuple[str, str]] = []  # lines that belong to no request, and why
         self.summary = Read(state.round)
 
     def of(self, paths: Sequence[Path], final: bool, progress: bool) -> Read:
-        lines = (line for path in paths for line in lines_of(path, self.blot))
-        bar = tqdm(lines, desc="import", unit="result", disable=not progress)
-        for some in _chunks(bar):
-            self._take(some)
-        self._missing()
-        if final:
-            self._settle()
-        self._close()
+        lines = (line for path in paths for line in _lines_of(path))
+        for some in _chunks(tqdm(lines, desc="import", unit="result", disable=not progress)):
+            self._take([(place, *_parsed(raw)) for place, raw in some])
+        failed = self._failed()
+        for some in _chunks(failed if final else ()):
+            self.pending.answer({key: (CallFailed(why), False) for key, why in some})
+        self.summary.final = final
+        self._close(failed)
         return self.summary
 
-    def _take(self, lines: Sequence[Line]) -> None:
-        """Read some results, in one transaction."""
-        keys = list({line.custom_id for line in lines if line.custom_id})
-        pending, before, outcomes = self.pending.find(keys), self.pending.answered(keys), {}
-        for line in lines:
-            key = line.custom_id
+    def _take(self, lines: Sequence[tuple[str, str, dict | str]]) -> None:
+        """Read some results (place, key, record or what is wrong with the line), in one transaction."""
+        keys = {key for _, key, _ in lines if key}
+        pending, before = self.pending.find(keys), {row.key for row in self.pending.store.rows(keys)}
+        outcomes, failures = dict[str, tuple[Reply, bool]](), dict[str, str]()
+        for place, key, record in lines:
             if key in outcomes or (key in before and key not in pending):
                 self.summary.repeated += 1
-            elif key not in pending:
-                self._fail(line.place, key, line.failure or "no request of this batch has this custom_id")
-            elif (outcome := self._outcome(line, pending[key])) is not None:
-                outcomes[key] = outcome
+            elif isinstance(record, str) or key not in pending:
+                self.strays.append((place, record if isinstance(record, str) else _UNKNOWN))
+            else:
+                try:
+                    outcomes[key] = self._outcome(record, pending[key])
+                except (Unanswered, CallFailed, EngineRefused) as error:
+                    failures[key] = str(error)
+        self.pending.fail(failures)
         self.pending.answer(outcomes)
         self.summary.answers += len(outcomes)
         self.summary.unreadable += sum(not good for _, good in outcomes.values())
-        for key in outcomes:
-            self.failures.pop(key, None)
 
-    def _outcome(self, line: Line, pending: PendingRequest) -> tuple[Reply, bool] | None:
-        """The reply to a request, and whether it can be read; None if there is none."""
-        request, agreed = pending.request, self.agreed.get(pending.content["engine"]) or Negotiation()
-        dialect = self.sent.get(request.engine, agreed.dialect)
-        if line.refusal is not None:
-            try:
-                agreed.learn(dialect, request, line.refusal)
-            except EngineRefused as error:
-                return self._fail(line.place, pending.key, str(error))
-        if line.body is None:
-            return self._fail(line.place, pending.key, line.failure)
+    def _outcome(self, record: dict[str, Any], request: Request) -> tuple[Reply, bool]:
+        """The reply to a request, and whether it can be read. Raises `Unanswered`, `CallFailed` or `EngineRefused` if
+        there is none."""
+        agreed = self.agreed.get(request.engine) or Negotiation()
+        asking = self.state.asking.get(request.engine)
+        dialect = asking.dialect if asking else agreed.dialect
         try:
-            reply = _reply(line.body, self.blot)
-        except CallFailed as error:
-            return self._fail(line.place, pending.key, str(error))
+            body = _body_of(record, self.blot)
+        except Unanswered as error:
+            if error.refusal is not None:
+                agreed.learn(dialect, request, error.refusal)
+            raise
+        reply = _reply(body, self.blot)
         if reply.reasoning or reply.reasoning_tokens:
             agreed.reasons()
             if reply.finish == "length" and not dialect.reasons:
-                return self._fail(line.place, pending.key, "reasoning took the tokens of the answer; it is given more")
+                raise Unanswered("reasoning took the tokens of the answer; it is given more")
         return replace(reply, sent=agreed.sent(dialect, request)), self._good(request, reply)
 
     def _good(self, request: Request, reply: Reply) -> bool:
@@ -165,82 +164,58 @@ class _Reading:
         except ValueError:  # of the output's own checks, where a variant has the same schema
             return False
 
-    def _fail(self, place: str, key: str, why: str) -> None:
-        self.failures[key or place] = {"custom_id": key, "failure": why, "in": place}
+    def _failed(self) -> list[tuple[str, str]]:
+        """Key and reason of each request of the round without an answer, those of earlier imports among them."""
+        refused = [file for file in self.state.of_round if file.errors]
+        errors = "; ".join(f"{file.name}: {file.status}, {'; '.join(file.errors)}" for file in refused)
+        missing = f"{NO_RESULT} ({errors})" if errors else NO_RESULT
+        return [(key, why or missing) for key, why in self.pending.failed(self.state.round)]
 
-    def _missing(self) -> None:
-        """Note the requests of the round without an answer, including failures of earlier imports."""
-        waiting = set(self.pending.keys(self.state.round))
-        for line in _failures_before(self._file):
-            if line["custom_id"] in waiting:
-                self.failures.setdefault(line["custom_id"], line)
-        errors = [
-            f"{file.name}: {file.status}, {'; '.join(file.errors)}" for file in self.state.of_round() if file.errors
-        ]
-        why = f"{NO_RESULT} ({'; '.join(errors)})" if errors else NO_RESULT
-        for key in sorted(waiting - self.failures.keys()):
-            self.failures[key] = {"custom_id": key, "failure": why, "in": ""}
-
-    def _settle(self) -> None:
-        """The failures as outcomes of their requests."""
-        waiting = set(self.pending.keys(self.state.round))
-        failed = [(key, CallFailed(line["failure"])) for key, line in self.failures.items() if key in waiting]
-        for some in _chunks(failed):
-            self.pending.answer({key: (failure, False) for key, failure in some})
-        self.summary.final = True
-
-    @property
-    def _file(self) -> Path:
-        return self.state.round_folder() / FAILURES
-
-    def _close(self) -> None:
+    def _close(self, failed: Sequence[tuple[str, str]]) -> None:
         """Write the failures, and what was learned about the endpoint."""
-        for line in self.failures.values():
-            why = line["failure"]
-            self.summary.failed[why] = self.summary.failed.get(why, 0) + 1
-        text = "".join(json.dumps(line) + "\n" for line in self.failures.values())
-        if text or self._file.exists():
-            write_atomically(self._file, text)
-            self.summary.file = self._file
-        self.summary.learned = tuple(self._learned())
+        summary, file = self.summary, self.state.round_folder(self.state.round) / FAILURES
+        summary.failed = dict(Counter(why for _, why in (*failed, *self.strays)))
+        lines = [{"custom_id": key, "failure": why} for key, why in failed]
+        lines += [{"custom_id": "", "failure": why, "in": place} for place, why in self.strays]
+        if lines or file.exists():
+            write_atomically(file, "".join(json.dumps(line) + "\n" for line in lines))
+            summary.file = file
+        learned = [name for name, agreed in self.agreed.items() if agreed.dialect != self.state.asking[name].dialect]
+        for name in learned:
+            self.state.asking[name].dialect = self.agreed[name].dialect
+        summary.learned = tuple(learned)
         self.state.read = self.state.round
         self.state.save()
 
-    def _learned(self) -> Iterator[str]:
-        for name, agreed in self.agreed.items():
-            if agreed.dialect != self.state.asking[name].dialect:
-                self.state.asking[name].dialect = agreed.dialect
-                yield name
 
-
-def lines_of(path: Path, blot: Callable[[str], str] = storable) -> Iterator[Line]:
-    """The results of a file, of OpenAI's batch output, its file of errors, or `vllm run-batch`."""
+def _lines_of(path: Path) -> Iterator[tuple[str, bytes]]:
+    """The lines of a file of results, of OpenAI's batch output, its file of errors, or `vllm run-batch`, with their
+    places."""
     with path.open("rb") as file:
-        for number, raw in enumerate(file, 1):
-            if raw.strip():
-                yield _line(f"{path.name}, line {number}", raw, blot)
+        yield from ((f"{path.name}, line {number}", raw) for number, raw in enumerate(file, 1) if raw.strip())
 
 
-def _line(place: str, raw: bytes, blot: Callable[[str], str]) -> Line:
+def _parsed(raw: bytes) -> tuple[str, dict[str, Any] | str]:
+    """(key, record) of a line; without a key, what is wrong with it."""
     try:
         record = json.loads(raw)
     except (ValueError, RecursionError):
-        torn = "" if raw.endswith(b"\n") else ": the file is cut off here"
-        return Line(place, "", None, f"the line is no JSON{torn}")
+        return "", "the line is no JSON" + ("" if raw.endswith(b"\n") else ": the file is cut off here")
     key = record.get("custom_id") if isinstance(record, dict) else None
-    if not isinstance(key, str) or not key:
-        return Line(place, "", None, "the line has no custom_id")
-    key = blot(key)
+    return (key, record) if isinstance(key, str) and key else ("", "the line has no custom_id")
+
+
+def _body_of(record: dict[str, Any], blot: Callable[[str], str]) -> dict[str, Any]:
+    """The chat completion of a result."""
     response, error = record.get("response"), record.get("error")
-    status = response.get("status_code") if isinstance(response, dict) else None
-    body = response.get("body") if isinstance(response, dict) else None
+    response = response if isinstance(response, dict) else {}
+    status, body = response.get("status_code"), response.get("body")
     if status == 200 and not error and isinstance(body, dict) and "choices" in body:
-        return Line(place, key, body)
-    words, param = next((message for message in (_error(error), _error(body)) if message[0]), (_NOTHING, ""))
+        return body
+    words, param = next((pair for pair in (_error(error), _error(body)) if pair[0]), (_NOTHING, ""))
     whole = blot(words)
     why = f"HTTP {status}: {shortened(whole)}" if isinstance(status, int) and status != 200 else shortened(whole)
-    refusal = Refused(why, whole, blot(param)) if status in (400, 422) else None
-    return Line(place, key, None, why, refusal)
+    raise Unanswered(why, Refused(why, whole, blot(param)) if status in (400, 422) else None)
 
 
 def _chunks(lines: Iterable[T]) -> Iterator[list[T]]:
@@ -268,11 +243,3 @@ def _reply(body: dict[str, Any], blot: Callable[[str], str]) -> Reply:
     except (TypeError, ValueError, RecursionError) as error:
         raise CallFailed(f"the result is not a chat completion: {shortened(blot(str(error)))}") from None
     return reply_of(completion, 0.0, blot)
-
-
-def _failures_before(path: Path) -> list[dict[str, str]]:
-    """Those of an earlier import of the round, but for requests whose results were missing then."""
-    if not path.exists():
-        return []
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [line for line in lines if line["custom_id"] and not line["failure"].startswith(NO_RESULT)]
