@@ -60,7 +60,8 @@ def settings(method: type[Method]) -> str:
     """Every setting with its defaults and the values that it takes, then what each means."""
     from workbench.settings import accepted, defaults
 
-    own, takes = defaults(method), accepted(method.Settings)
+    own = defaults(method)
+    takes = {name: what.replace("a typing.Any", "methods or SPECs") for name, what in accepted(method.Settings).items()}
     if not own:
         return "None.\n"
     profiles = method.profiles or {"": {}}

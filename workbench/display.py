@@ -1,7 +1,6 @@
 """Display of records as HTML, as text and as a picture.
 
-Whoever has something to show asks here, and knows no screen: :mod:`workbench.views` registers with these functions, and
-is found by its name when something is first shown."""
+These functions find :mod:`workbench.views` by its name when something is first shown, so records import no view."""
 
 from __future__ import annotations
 

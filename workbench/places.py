@@ -1,5 +1,4 @@
-"""Where the files of the workbench are; default folders of indexes, runs and figures; locks of folders; and files that
-are replaced whole."""
+"""Places of the workbench's files, default folders of answers and vectors, locks of folders, and atomic writes."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@
         for result in spread(pieces, work):
             …
 
-What spreads does not know over what: layers, encoders and evaluations call `spread`, and `workbench.cluster` is found
-by its name, and loaded, only where a cluster is named."""
+Layers, encoders and evaluations call `spread` and import no cluster: `workbench.cluster` is found by its name, and
+loaded, only where a cluster is named."""
 
 from __future__ import annotations
 

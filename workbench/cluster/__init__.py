@@ -1,8 +1,8 @@
 """Work spread over the processes of a Dask cluster (docs/cluster.md).
 
-`workers.py` hands pieces to Dask and takes their results in order, `hands.py` says what a worker is given in place of
-an engine, an encoder, an index or a method, `piece.py` runs a piece there, where what decides its result has to
-be equal, and `allowance.py` divides a budget."""
+`workers.py` hands pieces to Dask and takes their results in order, `hands.py` sends a worker the SPEC, folder and
+settings of an engine, an encoder, an index or a method, `piece.py` checks versions and runs a piece there, and
+`allowance.py` divides a budget."""
 
 from workbench.cluster.workers import Cluster
 

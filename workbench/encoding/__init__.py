@@ -1,8 +1,8 @@
 """Texts to unit vectors.
 
-An encoder is anything with a `name`, a `dimension`, `encode(texts)` and `encode_query(text, task)`. One wraps a
-sentence-transformers model (`models.py`), the other a model behind an HTTP endpoint (`endpoint.py`). Index layers are
-built with either; query-time encoding goes through `cached(encoder)` instead (`caching.py`).
+An encoder is anything with a `name`, a `dimension`, `encode(texts)` and `encode_query(text, task)`. `models.py` wraps a
+sentence-transformers model, `endpoint.py` a model behind an HTTP endpoint, and `store.py` keeps vectors by text. Index
+layers are built with an encoder itself; query-time encoding goes through `cached(encoder)` (`caching.py`).
 """
 
 from __future__ import annotations

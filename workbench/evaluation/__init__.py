@@ -1,4 +1,4 @@
-"""Evaluation over many questions: runs, comparisons of methods and readers, and significance."""
+"""Evaluation over many questions: runs, grids, comparisons, significance, verdicts and estimates of cost."""
 
 from workbench.evaluation.evaluate import evaluate
 from workbench.evaluation.grid import Grid, grid

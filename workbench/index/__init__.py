@@ -1,4 +1,4 @@
-"""The index on disk: layers, the graph assembled from them, Chroma derived from them."""
+"""The index on disk: one file per layer, the graph assembled from the layers, Chroma collections derived from them."""
 
 from typing import TYPE_CHECKING
 

@@ -1,1 +1,1 @@
-"""Operations on a graph, shared by methods and views: walks, regions, neighbourhoods, node details."""
+"""Operations on a graph, shared by methods and views: walks, regions, neighbourhoods, groupings, check-up."""
