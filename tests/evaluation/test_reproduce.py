@@ -320,6 +320,14 @@ def test_a_plan_without_the_data_counts_from_the_sizes_that_the_paper_states(cou
     assert "Counted on meridian with 165 passages, scaled to 11,656." in planned.notes
 
 
+def test_what_stands_in_for_several_data_sets_is_built_once(counted, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOPSCOPE_CACHE", str(tmp_path / "none"))
+    places = []
+    monkeypatch.setattr(planning.Index, "build", lambda data, engine, place, **_: places.append(place))
+    planned = plan("bdtr", "1", "openai:gpt-4o-mini")
+    assert len(places) == planned.frame["data"].nunique() > 1 and len(set(places)) == 1
+
+
 def test_the_build_in_a_plan_is_that_of_an_estimate():
     """A small sample names little often, and says too little of what is asked once enough is said of a name."""
     recipe, engine, data = recipes(paper("dotrag"), "1")[0], Unasked("openai:gpt-4o-mini"), wb.load("meridian")

@@ -75,23 +75,31 @@ def plan(
     )
     asks = engines_by_row(source, steps[0], readers, *judges)
     built = set[tuple[str, str, str]]()
-    for engines, recipe in standing_in(with_engines(source, table, asks), data):
-        if data is not None:
-            here = Counted(loaded_as(data, recipe.options), limit=limit)
-        else:
-            here = counted_on(source, recipe, BUNDLED, limit)
-        key = (recipe.data, recipe.variant, engines.steps.name)
-        by = f", {engines.reader.name}" if len(asks) > 1 else ""
-        mine = [] if key in built else [of_build(recipe, here, engines.steps)]
-        built.add(key)  # once for the rows of all models
-        mine += [{**row, "reader": f"{row['reader']}{by}"} for row in of_runs(recipe, here, engines, repeats)]
-        notes += here.notes
-        if recipe.pairs:
-            mine.append(of_judging(recipe, here, engines, repeats))
-            notes.append(f"Judging: each pair in both orders, answers of {ANSWER} tokens and as long a reply assumed.")
-        if not here.data.questions and recipe.generated:
-            notes.append(f"{here.data.name} has no questions yet: what writing and answering them takes is not in it.")
-        rows += [{**row, "data": here.data.name if data is not None else recipe.source} for row in mine]
+    with tempfile.TemporaryDirectory() as folder:
+        for engines, recipe in standing_in(with_engines(source, table, asks), data):
+            if data is not None:
+                here = Counted(loaded_as(data, recipe.options), limit=limit)
+            else:
+                here = counted_on(source, recipe, BUNDLED, limit)
+            key = (recipe.data, recipe.variant, engines.steps.name)
+            by = f", {engines.reader.name}" if len(asks) > 1 else ""
+            mine = [] if key in built else [of_build(recipe, here, engines.steps)]
+            built.add(key)  # once for the rows of all models
+            mine += [
+                {**row, "reader": f"{row['reader']}{by}"}
+                for row in of_runs(recipe, here, engines, Path(folder), repeats)
+            ]
+            notes += here.notes
+            if recipe.pairs:
+                mine.append(of_judging(recipe, here, engines, repeats))
+                notes.append(
+                    f"Judging: each pair in both orders, answers of {ANSWER} tokens and as long a reply assumed."
+                )
+            if not here.data.questions and recipe.generated:
+                notes.append(
+                    f"{here.data.name} has no questions yet: what writing and answering them takes is not in it."
+                )
+            rows += [{**row, "data": here.data.name if data is not None else recipe.source} for row in mine]
     notes += left_to_others(source, table, asks)
     return TablePlan(paper, table, pd.DataFrame(rows), tuple(dict.fromkeys(notes)))
 
@@ -149,21 +157,25 @@ def of_build(recipe: Recipe, here: Counted, engine: Engine) -> dict[str, Any]:
     return {"data": here.data.name, "what": what, "reader": "", **_times(_cost(build), here.of_index)}
 
 
-def of_runs(recipe: Recipe, here: Counted, engines: Engines, repeats: int = 1) -> Iterator[dict[str, Any]]:
-    """The rows of a plan for the methods, each with each reader."""
+def of_runs(
+    recipe: Recipe, here: Counted, engines: Engines, folder: Path, repeats: int = 1
+) -> Iterator[dict[str, Any]]:
+    """The rows of a plan for the methods, each with each reader. What stands in for several data sets has one small
+    index in `folder`."""
     small = replace(here.data, passages=here.data.passages[:OVER], questions=(), extractions={}, profiles=None)
     engine = engines.reader if recipe.answered else RulesEngine()
-    with tempfile.TemporaryDirectory() as folder:
-        index = Index.build(small, RulesEngine(), folder, layers=layers_of(recipe, small)[0], progress=False)
-        for spec, read_by in recipe.read_by.items():
-            for of in read_by or (None,):
-                read = reader(of, engine, index=index) if of else None
-                judge = engines.judge if recipe.judged and of else None
-                made = [method(spec, index, engines.steps)]
-                questions = list(here.data.questions)[: here.limit]
-                cost = _cost(estimate_run(questions, made, read, ASKED, judge=judge, k=recipe.k))
-                amounts = _times(_times(cost, repeats), here.of_run)
-                yield {"data": here.data.name, "what": spec, "reader": of or "", **amounts}
+    kinds, _ = layers_of(recipe, small)
+    place = folder / "-".join((small.fingerprint, *kinds))
+    index = Index.build(small, RulesEngine(), place, layers=kinds, progress=False)
+    for spec, read_by in recipe.read_by.items():
+        for of in read_by or (None,):
+            read = reader(of, engine, index=index) if of else None
+            judge = engines.judge if recipe.judged and of else None
+            made = [method(spec, index, engines.steps)]
+            questions = list(here.data.questions)[: here.limit]
+            cost = _cost(estimate_run(questions, made, read, ASKED, judge=judge, k=recipe.k))
+            amounts = _times(_times(cost, repeats), here.of_run)
+            yield {"data": here.data.name, "what": spec, "reader": of or "", **amounts}
 
 
 def of_judging(recipe: Recipe, here: Counted, engines: Engines, repeats: int = 1) -> dict[str, Any]:
