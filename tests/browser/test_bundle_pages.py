@@ -177,6 +177,14 @@ def test_a_replay_is_stepped_through_and_passages_unfold(page, folder):
     expect(ranked.locator("p")).to_contain_text("flows into Lake Mira")
 
 
+def test_a_method_without_a_view_of_its_own_is_stepped_through(page, folder):
+    open_page(page, folder, "#q=q1&method=dense")
+    stages = page.locator(".part", has=page.locator(".steps"))
+    expect(stages.locator("output")).to_contain_text("direct")
+    expect(stages.locator(".steps > details:visible")).to_have_count(1)
+    expect(stages.locator(".steps > details:visible")).to_contain_text("out: answer")
+
+
 def test_one_file_does_the_same(page, tiny_run, tmp_path):
     run, index = tiny_run
     made = wb.bundle(run, out=tmp_path / "one.html", index=index, progress=False)
