@@ -27,7 +27,7 @@ SENSELESS = {
     "lightrag": ("mode=bypass", "mode=mix,profile=early", "pick=best", "top_k=0", "least=2", "entity_tokens=-1",
                  "related=1.5", "profile=late", "least_passage=2", "quota=half", "unused=none", "counted=some"),
     "linearrag": ("sentences=0", "delta=-1", "iterations=0", "trade_off=x", "passage_weight=-1", "damping=1",
-                  "profile=released"),
+                  "profile=early"),
     "pathrag": ("form=waves", "hops=4", "hops=0", "paths=0", "alpha=2", "threshold=x", "local_tokens=-1", "limit=0"),
     "raptor": ("mode=tree", "dense_fill=dense", "gamma=1.5", "gamma=-1", "nodes=0", "width=2.5", "report_tokens=-1"),
     "think_on_graph": ("width=0", "depth=1.5", "sample=21", "temperature=-1", "unfinished=guess", "relations=all"),
