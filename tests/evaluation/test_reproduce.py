@@ -321,11 +321,18 @@ def test_a_plan_without_the_data_counts_from_the_sizes_that_the_paper_states(cou
 
 
 def test_what_stands_in_for_several_data_sets_is_built_once(counted, monkeypatch, tmp_path):
+    """And counted once, then scaled to the passages and questions of each."""
     monkeypatch.setenv("HOPSCOPE_CACHE", str(tmp_path / "none"))
-    places = []
-    monkeypatch.setattr(planning.Index, "build", lambda data, engine, place, **_: places.append(place))
-    planned = plan("bdtr", "1", "openai:gpt-4o-mini")
-    assert len(places) == planned.frame["data"].nunique() > 1 and len(set(places)) == 1
+    built = []
+    monkeypatch.setattr(planning.Index, "build", lambda data, *_, **__: built.append(data.name))
+    frame = plan("bdtr", "1", "openai:gpt-4o-mini").frame
+    assert built == ["meridian"] and frame["data"].nunique() == 3
+    indexes = frame[frame["what"].str.startswith("index")].set_index("data")["calls"]
+    assert indexes.to_dict() == {
+        "hotpotqa/dev/hipporag-1000": pytest.approx(10 * 9_811 / 165),
+        "2wikimultihopqa/dev/hipporag-1000": pytest.approx(10 * 6_119 / 165),
+        "musique/dev/hipporag-1000": pytest.approx(10 * 11_656 / 165),
+    }
 
 
 def test_the_build_in_a_plan_is_that_of_an_estimate():

@@ -75,31 +75,32 @@ def plan(
     )
     asks = engines_by_row(source, steps[0], readers, *judges)
     built = set[tuple[str, str, str]]()
-    with tempfile.TemporaryDirectory() as folder:
-        for engines, recipe in standing_in(with_engines(source, table, asks), data):
-            if data is not None:
-                here = Counted(loaded_as(data, recipe.options), limit=limit)
-            else:
-                here = counted_on(source, recipe, BUNDLED, limit)
-            key = (recipe.data, recipe.variant, engines.steps.name)
-            by = f", {engines.reader.name}" if len(asks) > 1 else ""
-            mine = [] if key in built else [of_build(recipe, here, engines.steps)]
-            built.add(key)  # once for the rows of all models
-            mine += [
-                {**row, "reader": f"{row['reader']}{by}"}
-                for row in of_runs(recipe, here, engines, Path(folder), repeats)
-            ]
-            notes += here.notes
-            if recipe.pairs:
-                mine.append(of_judging(recipe, here, engines, repeats))
-                notes.append(
-                    f"Judging: each pair in both orders, answers of {ANSWER} tokens and as long a reply assumed."
-                )
-            if not here.data.questions and recipe.generated:
-                notes.append(
-                    f"{here.data.name} has no questions yet: what writing and answering them takes is not in it."
-                )
-            rows += [{**row, "data": here.data.name if data is not None else recipe.source} for row in mine]
+    counts: dict[str, list[dict[str, Any]]] = {}  # rows, once for all data sets that the same data stand in for
+    for engines, recipe in standing_in(with_engines(source, table, asks), data):
+        if data is not None:
+            here = Counted(loaded_as(data, recipe.options), limit=limit)
+        else:
+            here = counted_on(source, recipe, BUNDLED, limit)
+        key = (recipe.data, recipe.variant, engines.steps.name)
+        by = f", {engines.reader.name}" if len(asks) > 1 else ""
+        whole = here._replace(of_index=1.0, of_run=1.0)
+        alike = f"{replace(recipe, data='', source='', options={})} {here.data.name} {here.data.fingerprint}"
+        by_steps = f"{alike} {engines.steps.name}"
+        by_all = f"{by_steps}, {engines.reader.name}, {engines.judge.name}"
+        if key not in built and by_steps not in counts:
+            counts[by_steps] = [of_build(recipe, whole, engines.steps)]
+        if by_all not in counts:
+            counts[by_all] = [*of_runs(recipe, whole, engines, repeats)]
+        mine = [] if key in built else [_scaled(row, here.of_index) for row in counts[by_steps]]
+        built.add(key)  # once for the rows of all models
+        mine += [_scaled({**row, "reader": f"{row['reader']}{by}"}, here.of_run) for row in counts[by_all]]
+        notes += here.notes
+        if recipe.pairs:
+            mine.append(of_judging(recipe, here, engines, repeats))
+            notes.append(f"Judging: each pair in both orders, answers of {ANSWER} tokens and as long a reply assumed.")
+        if not here.data.questions and recipe.generated:
+            notes.append(f"{here.data.name} has no questions yet: what writing and answering them takes is not in it.")
+        rows += [{**row, "data": here.data.name if data is not None else recipe.source} for row in mine]
     notes += left_to_others(source, table, asks)
     return TablePlan(paper, table, pd.DataFrame(rows), tuple(dict.fromkeys(notes)))
 
@@ -157,25 +158,21 @@ def of_build(recipe: Recipe, here: Counted, engine: Engine) -> dict[str, Any]:
     return {"data": here.data.name, "what": what, "reader": "", **_times(_cost(build), here.of_index)}
 
 
-def of_runs(
-    recipe: Recipe, here: Counted, engines: Engines, folder: Path, repeats: int = 1
-) -> Iterator[dict[str, Any]]:
-    """The rows of a plan for the methods, each with each reader. What stands in for several data sets has one small
-    index in `folder`."""
+def of_runs(recipe: Recipe, here: Counted, engines: Engines, repeats: int = 1) -> Iterator[dict[str, Any]]:
+    """The rows of a plan for the methods, each with each reader."""
     small = replace(here.data, passages=here.data.passages[:OVER], questions=(), extractions={}, profiles=None)
     engine = engines.reader if recipe.answered else RulesEngine()
-    kinds, _ = layers_of(recipe, small)
-    place = folder / "-".join((small.fingerprint, *kinds))
-    index = Index.build(small, RulesEngine(), place, layers=kinds, progress=False)
-    for spec, read_by in recipe.read_by.items():
-        for of in read_by or (None,):
-            read = reader(of, engine, index=index) if of else None
-            judge = engines.judge if recipe.judged and of else None
-            made = [method(spec, index, engines.steps)]
-            questions = list(here.data.questions)[: here.limit]
-            cost = _cost(estimate_run(questions, made, read, ASKED, judge=judge, k=recipe.k))
-            amounts = _times(_times(cost, repeats), here.of_run)
-            yield {"data": here.data.name, "what": spec, "reader": of or "", **amounts}
+    with tempfile.TemporaryDirectory() as folder:
+        index = Index.build(small, RulesEngine(), folder, layers=layers_of(recipe, small)[0], progress=False)
+        for spec, read_by in recipe.read_by.items():
+            for of in read_by or (None,):
+                read = reader(of, engine, index=index) if of else None
+                judge = engines.judge if recipe.judged and of else None
+                made = [method(spec, index, engines.steps)]
+                questions = list(here.data.questions)[: here.limit]
+                cost = _cost(estimate_run(questions, made, read, ASKED, judge=judge, k=recipe.k))
+                amounts = _times(_times(cost, repeats), here.of_run)
+                yield {"data": here.data.name, "what": spec, "reader": of or "", **amounts}
 
 
 def of_judging(recipe: Recipe, here: Counted, engines: Engines, repeats: int = 1) -> dict[str, Any]:
@@ -192,6 +189,10 @@ def of_judging(recipe: Recipe, here: Counted, engines: Engines, repeats: int = 1
         "dollars_in_batches": money(judge.name, prompt, completion, batch=True), "hours": None,
     }  # fmt: skip
     return {"data": here.data.name, "what": "judge: pairs of answers", "reader": "", **_times(amounts, here.of_run)}
+
+
+def _scaled(row: dict[str, Any], factor: float | None) -> dict[str, Any]:
+    return {**row, **_times({name: row[name] for name in AMOUNTS}, factor)}
 
 
 def _times(amounts: dict[str, Any], factor: float | None) -> dict[str, Any]:
