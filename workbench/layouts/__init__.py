@@ -58,5 +58,5 @@ def read(text: str) -> tuple[str, ContextGraph]:
     for name, layout in LAYOUTS.items():
         if layout.fits(text):
             return name, layout.parse(text)
-    known = ", ".join(f"{name} by {layout.KNOWN_BY!r}" for name, layout in LAYOUTS.items())
-    raise DataError(f"a context that begins with {text[:60]!r} is in no layout known here; {known}")
+    lines = ", ".join(f"{name} by {layout.KNOWN_BY!r}" for name, layout in LAYOUTS.items())
+    raise DataError(f"a context that begins with {text[:60]!r} is in no layout known here; {lines}")
