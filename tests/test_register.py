@@ -205,7 +205,7 @@ def test_a_taken_name_is_refused(registries):
     class Dense(Fixed):
         name = "dense"
 
-    with pytest.raises(SettingError, match=r"method 'dense' is there already, in workbench.methods.dense.Dense; give"):
+    with pytest.raises(SettingError, match=r"method 'dense' already exists, in workbench.methods.dense.Dense; give"):
         wb.register(Dense)
 
     def f1(question, outcome):
@@ -220,9 +220,9 @@ def test_a_taken_name_is_refused(registries):
 @pytest.mark.parametrize(
     ("thing", "said"),
     [
-        (3, "3 is no kind that can be registered; kind= may be methods, readers"),
-        (lambda question, outcome: 0, "'<lambda>' cannot name a measure"),
-        (type("Nameless", (Fixed,), {"name": "a b"}), "'a b' cannot name a method"),
+        (3, "3 cannot be registered; kind= should be one of methods, readers"),
+        (lambda question, outcome: 0, "'<lambda>' is not a valid name of a measure"),
+        (type("Nameless", (Fixed,), {"name": "a b"}), "'a b' is not a valid name of a method"),
         (type("Half", (), {"name": "half", "retrieve": print, "search": print}), "the method 'half' has no `paper`"),
     ],
 )

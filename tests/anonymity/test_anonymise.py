@@ -129,7 +129,7 @@ def test_scripts_without_spaces_have_names_too():
     ("data", "names", "said"),
     [
         (Dataset("x", (Passage("a", "", "[PERSON#1] came."),)), NAMES, r"holds '\[PERSON#1\]' already"),
-        (STORY, (), "no name was found in 'kestrel'; give a table"),
+        (STORY, (), "no names were found in 'kestrel'; pass a table"),
     ],
 )
 def test_what_could_not_be_undone_is_refused(data, names, said):

@@ -60,7 +60,7 @@ def test_no_login_is_sent(tiny_index, monkeypatch):
 
 
 def test_work_that_holds_the_key_is_refused():
-    with pytest.raises(ClusterFault, match="the work holds the key of OPENAI_API_KEY"):
+    with pytest.raises(ClusterFault, match="the work contains the key in OPENAI_API_KEY"):
         WorkerSetup(partial(str.count, f"Bearer {KEY}"))
 
 

@@ -121,7 +121,7 @@ def test_every_skipped_file_is_shown_with_its_reason(folder):
     seen = data._repr_html_().split("where it comes from")[0]
     assert "31 files skipped, 2 read:" in seen and "<details open>" in seen
     for shown in (repr(data), repr(data.origin), seen):
-        assert all(f"empty{number}.txt" in shown for number in range(30)) and shown.count("is empty; write") == 30
+        assert all(f"empty{number}.txt" in shown for number in range(30)) and shown.count("is empty; add") == 30
     assert "&lt;b&gt;.txt" in seen and "is not utf-8 (byte 3 is 0xe9)" in seen
     assert "files skipped" not in repr(load(folder / "b"))
 
@@ -189,7 +189,7 @@ def test_links_in_a_circle_and_links_to_nowhere(folder):
     assert [passage.id for passage in data.passages][-1] == "z.txt#1" and len(data.passages) == 4
     assert data.origin.skipped[0][0] == "b/up" and "link to a folder" in data.origin.skipped[0][1]
     (folder / "dead.txt").symlink_to(folder / "nowhere.txt")
-    with pytest.raises(DataError, match=r"dead\.txt is no regular file \(a broken link"):
+    with pytest.raises(DataError, match=r"dead\.txt is not a regular file \(but a broken link"):
         load(folder, strict=True)
 
 

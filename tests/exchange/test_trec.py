@@ -250,7 +250,7 @@ def test_it_keeps_the_promises_of_a_method(tiny_index, theirs):
     assert evidence.ranking == [("p3", 3.0)] and evidence.passages[0].item == tiny_dataset().passage("p3")
     assert colbert.retrieve(questions[0].question, budget=1).passages == ()
     assert colbert.retrieve("  ").passages == ()
-    with pytest.raises(SettingError, match=r"was read for 3 questions, and 'Which else\?' is none of them"):
+    with pytest.raises(SettingError, match=r"was read for 3 questions, and 'Which else\?' is not among them"):
         colbert.retrieve("Which else?")
     assert "colbert" in repr(colbert)
 

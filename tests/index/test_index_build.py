@@ -239,7 +239,7 @@ def test_a_folder_without_an_index_says_how_to_build_one(tmp_path):
         Index.open(tmp_path / "nowhere")
     assert not (tmp_path / "nowhere").exists()
     (tmp_path / "corpus.jsonl").touch()
-    with pytest.raises(IndexFault, match=f"{tmp_path} holds data, and no index; .*`workbench index {tmp_path}`"):
+    with pytest.raises(IndexFault, match=f"{tmp_path} holds data, not an index; .*`workbench index {tmp_path}`"):
         Index.open(tmp_path)
 
 

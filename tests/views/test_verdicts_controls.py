@@ -58,7 +58,7 @@ def test_without_a_run_every_table_of_every_source_is_shown():
             assert {cell.verdict for cell in shown.cells} == {NOT_MEASURED}
             assert len(cells(verdicts)) == len(shown.cells) and not any(one["ours"] for one in cells(verdicts))
     assert "not measured" in repr(verdicts) and Checked(verdicts.static_html())
-    with pytest.raises(SettingError, match=r"no cell is chosen; click one, or name it"):
+    with pytest.raises(SettingError, match=r"no cell is chosen; click a cell, or choose it by name"):
         verdicts.questions()
 
 

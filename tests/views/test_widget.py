@@ -126,5 +126,5 @@ def test_traces_in_memory_know_their_question(saved):
     assert session.retrieval(session.questions[0], "one").trace is saved
     with pytest.raises(SettingError, match="a saved retrieval cannot be changed"):
         session.retrieval(session.questions[0], "one", tau=0.5)
-    with pytest.raises(SettingError, match="there is no trace to show"):
+    with pytest.raises(SettingError, match="no trace was given"):
         open_session({})

@@ -85,7 +85,9 @@ def kind_of(path: Path) -> str:
     kind_found = kind_found or ("run" if (path / sums.FILE).exists() else None)
     kind_found = kind_found or ("index" if any(path.glob("passages-*")) else None)
     if kind_found is None:
-        raise SettingError(f"{path} is no index, run, grid, recording or bundle; name the folder, or the file, of one")
+        raise SettingError(
+            f"{path} is not an index, a run, a grid, a recording or a bundle; give the path of what is to be checked"
+        )
     return kind_found
 
 

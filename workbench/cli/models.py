@@ -57,7 +57,9 @@ def answers(
 
     if of or into:
         if file or forget or older is not None or not of:
-            raise SettingError("--into goes with --of, and both name their files: neither FILE, --forget nor --older")
+            raise SettingError(
+                "--into needs --of PLACE, and neither combines with FILE, --forget or --older; leave those out"
+            )
         return _used(of, into)
     vectors, lines = ({}, []) if file else _vectors(forget or () if older is None else ())
     engines = [name for name in forget or () if name not in vectors.get("forgot vectors", ())]
@@ -95,7 +97,10 @@ def _used(places: list[Path], into: Path | None) -> Output:
             for path, keys in source.recordings.items():
                 recordings.setdefault(path, set()).update(keys)
     if not recordings:
-        raise SettingError(f"{places[0]} names no answers: no model was asked for it, or an earlier version made it")
+        raise SettingError(
+            f"{places[0]} names no answers: no model was asked for it, or an earlier version made it; make it with a "
+            "model, or again with this version"
+        )
     rows = [{"recording": str(path), "answers": len(keys)} for path, keys in recordings.items()]
     parts = [table_of(rows)]
     if into is not None:
@@ -170,7 +175,7 @@ def run_verb(what: str, command: list[str]) -> int:
     verbs = typer.main.get_command(app)
     asking = [name for name, command in verbs.commands.items() if any(p.name == "engine" for p in command.params)]
     if command[:1] == [] or command[0] not in asking:
-        raise SettingError(f"{what} {' '.join(command[:1])}: the verbs {', '.join(asking)} ask an engine; name one")
+        raise SettingError(f"{what} needs a verb that asks an engine, not {command[:1] or 'none'}: {', '.join(asking)}")
     return verbs.main(command, prog_name="workbench", standalone_mode=False) or 0
 
 
@@ -237,7 +242,7 @@ def train(
     from workbench.methods.gfm_rag import training
 
     if what != "gfm":
-        raise SettingError(f"{what!r} cannot be trained; what can is: gfm")
+        raise SettingError(f"{what!r} cannot be trained; choose gfm")
     chosen = opening.pairs("--set", settings)
     if isinstance(kinds := chosen.get("kinds"), str):
         chosen["kinds"] = tuple(kinds.split("+"))

@@ -158,7 +158,9 @@ def engine(model: opt.Model, spec: str | None = None, *, vectors: bool = False):
     spec, record = spec or model.engine, model.record
     if (export := exporting.get()) is not None:
         if record is not None:
-            raise SettingError(f"--record {record} stands before the verb: batch export FOLDER --record FILE VERB …")
+            raise SettingError(
+                f"--record {record} comes after the verb; give it before: batch export FOLDER --record {record} VERB …"
+            )
         if spec.startswith("openai:"):
             return export.engine(spec)
     if model.replay:
@@ -166,7 +168,9 @@ def engine(model: opt.Model, spec: str | None = None, *, vectors: bool = False):
         from workbench.llm.record import Recording
 
         if record is not None:
-            raise SettingError("--record asks for what is new, and --replay asks nobody; give one of them")
+            raise SettingError(
+                f"--record {record} asks a model and --replay {model.replay} asks none; give only one of them"
+            )
         if vectors and spec == "rules" and not Recording(model.replay, create=False).engines():
             return wb.engine("rules")
         seed = split_spec(spec)[1].get("seed", 0)
@@ -174,7 +178,10 @@ def engine(model: opt.Model, spec: str | None = None, *, vectors: bool = False):
     if vectors and spec == "rules":
         return wb.engine("rules")
     if record is not None and spec == "rules":
-        raise SettingError("rules are not recorded, they say the same every time; name a model: --engine local:smollm2")
+        raise SettingError(
+            f"--record {record}: rules always answer the same and are not recorded; name a model: --engine "
+            "local:smollm2"
+        )
     given = {"record": record, "budget": model.limits}
     return wb.engine(spec, **{name: value for name, value in given.items() if value})
 
@@ -186,5 +193,5 @@ def reader(spec: str | None, engine, index, options: opt.OfReader):
     given = {name: value for name, value in vars(options).items() if value is not None}
     given |= {"retry": parse_value(given["retry"])} if "retry" in given else {}
     if spec is None and given:
-        raise SettingError(f"--{next(iter(given))} is an option of a reader; name one: --reader direct")
+        raise SettingError(f"--{next(iter(given))} needs a reader; name one, such as --reader direct")
     return wb.reader(spec, engine, index=index, **given) if spec else None

@@ -211,7 +211,10 @@ def _opened(keys: Path, matrix: Path) -> Iterator[sqlite3.Connection]:
         if code in _UNWRITABLE:
             raise
         if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_IOERR):
-            raise IndexFault(f"{keys} cannot be used: {error}. What it holds is kept") from None
+            raise IndexFault(
+                f"{keys} cannot be used ({error}); free the disk or end the other program, and run the same again: "
+                "its vectors are kept"
+            ) from None
         raise _damaged(keys, matrix, error) from None
     finally:
         if connection is not None:

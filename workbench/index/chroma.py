@@ -122,7 +122,7 @@ def agreement(
     """Compare the passages nearest to the questions by exact search with those that Chroma finds. The collection is
     filled first."""
     if not questions:
-        raise SettingError("agreement is measured on questions, and there is none; pass some texts")
+        raise SettingError("agreement was given no questions; pass at least one text")
     store, shares = PassageStore(index, server, client), []
     for question in questions:
         vector = index.encode_query(question, "passages")

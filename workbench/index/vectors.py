@@ -71,7 +71,7 @@ class Vectors:
                 raise IndexFault(
                     f"the encoder {self.encoder.name!r} gives vectors of {self.encoder.dimension} dimensions, and "
                     f"those that it made for this index have {vectors.shape[1]}: it is another model under the same "
-                    "name; give one of them another name, or build into another folder"
+                    "name; rename one of the two, or build into another folder"
                 )
         return [(dict(zip(texts, count())), vectors) for texts, vectors in pairs]
 

@@ -60,7 +60,7 @@ class Failures(Widget):
         # Entry of the list → label of the grid (or reader) and method.
         self._configurations = {f"{label} · {method}": (label, method) for label, _, method in of_runs(self._runs)}
         if not self._configurations:
-            raise SettingError("there is no run to look into; evaluate methods with a reader first")
+            raise SettingError("no run was given; evaluate methods with a reader first")
         self._configuration, self._cause = next(iter(self._configurations)), EVERY
         self._make_controls()
         self.choose()

@@ -175,7 +175,9 @@ class Verdicts(Widget):
         """How a question of the chosen cell was answered; of an iterative method its replay."""
         measured = measurement(self.found, self._chosen_cell())
         if measured is None:
-            raise SettingError("the cell is not measured: no question was asked")
+            raise SettingError(
+                "the chosen cell has no measurement, and so no traces; pass a run of its method to wb.tables"
+            )
         ids = {row["question_id"] for row in measured.of.rows}
         _checked_option(question, sorted(ids), "question")
         try:
@@ -235,7 +237,9 @@ class Verdicts(Widget):
 
     def _chosen_cell(self) -> Cell:
         if self.chosen is None:
-            raise SettingError("no cell is chosen; click one, or name it: verdicts.cell('BDTR', 'musique', 'em')")
+            raise SettingError(
+                "no cell is chosen; click a cell, or choose it by name: verdicts.cell('BDTR', 'musique', 'em')"
+            )
         return self.chosen
 
     def _leave_cell(self) -> None:

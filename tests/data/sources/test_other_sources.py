@@ -100,7 +100,7 @@ def test_ketrag(paragraphs):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [("{}x", "qa-pairs.json is not JSON"), ('[{"id": "a"}]', "has not KET-RAG's layout")]
+    ("content", "said"), [("{}x", "qa-pairs.json is not JSON"), ('[{"id": "a"}]', "is not in KET-RAG's layout")]
 )
 def test_a_damaged_ketrag_is_named(paragraphs, content, said):
     (paragraphs / "qa-pairs.json").write_text(content)

@@ -98,9 +98,11 @@ class Trained(Record):
             history = tuple(Checked(**row) for row in stored["history"])
             return cls(file.parent, stored["parameters"], stored["skipped"], history)
         except FileNotFoundError:
-            raise DataError(f"{file} is missing: the checkpoint was not trained here") from None
+            raise DataError(f"{file} is missing; only a checkpoint made by `workbench train gfm` has it") from None
         except (ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{file} is no course of a training ({type(error).__name__}: {error})") from None
+            raise DataError(
+                f"{file} is not the history of a training ({type(error).__name__}: {error}); train again"
+            ) from None
 
     def content(self) -> str:
         """What `open` reads back."""
