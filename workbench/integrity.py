@@ -159,7 +159,7 @@ def check_weights(name: str, folder: Path | None = None) -> int:
         if (actual := sha256_of(path)) != expected:
             raise FileDamaged(
                 f"{path} is not the file that this version of hopscope knows (SHA-256 {actual[:12]}…, known "
-                f"{expected[:12]}…), so it is not loaded; install it anew: {weights.remedy}"
+                f"{expected[:12]}…), so it is not loaded; install it again: {weights.remedy}"
             )
     return len(wanted)
 

@@ -93,7 +93,7 @@ def test_byte_order_marks_and_line_ends(tmp_path, content):
     ("name", "content", "said"),
     [
         ("empty.txt", b"", "is empty"),
-        ("front.md", b"---\ntitle: x\n---\n", "holds no text"),
+        ("front.md", b"---\ntitle: x\n---\n", "contains no text"),
         ("latin.txt", b"caf\xe9", "is not utf-8 .byte 3 is 0xe9"),
         ("torn.txt", b"\xff\xfea", "is not utf-16"),
         ("huge.txt", b"x" * 2001, "has 2,001 bytes, more than max_bytes=2,000; split it or raise max_bytes"),
@@ -159,8 +159,8 @@ def test_questions_beside_the_documents_are_read(folder):
     [
         ("b/notes.md", r"which is a document of several .* of 'b/notes\.md#1' to 'b/notes\.md#2'$"),
         ("b/notes.md#3", r"'b/notes\.md#3' is not in the corpus, .* look like 'b/notes\.md#[12]', "),
-        ("The Quell", r"the gold passage 'The Quell' is not in the corpus, .*mend 'support'.* look like 'a\.txt#1'\.$"),
-        ("c.txt#1", r"'c\.txt#1' is of 'c\.txt', which was skipped \(is empty; .*mend that document"),
+        ("The Quell", r"the gold passage 'The Quell' is not in the corpus, .*correct 'support'.*'a\.txt#1'\.$"),
+        ("c.txt#1", r"'c\.txt#1' is of 'c\.txt', which was skipped \(is empty; .*fix that document"),
     ],
 )
 def test_support_that_names_no_passage_says_what_would(folder, gold, said):

@@ -100,7 +100,7 @@ def test_half_characters_are_replaced_everywhere_alike(folder):
         ("corpus", lines(*CORPUS, CORPUS[0]), 3, "passage id 'p1' is already in .*line 1; ids must be unique"),
         ("questions", lines(QUESTION, QUESTION), 2, "question id 'q1' is already in .*line 1"),
         ("questions", lines({"id": "q1"}), 1, "'question' is missing"),
-        ("questions", lines({**QUESTION, "support": ["p1", "p9"]}), 1, "'p9' is not in the corpus.*mend 'support'"),
+        ("questions", lines({**QUESTION, "support": ["p1", "p9"]}), 1, "'p9' is not in the corpus.*correct 'support'"),
         ("questions", lines({**QUESTION, "support": "p1"}), 1, "'support' is 'p1'; it should be a list of strings"),
         ("questions", lines({**QUESTION, "answers": [1889]}), 1, "'answers' .*list of strings"),
         ("questions", lines({**QUESTION, "hops": "2"}), 1, "'hops' is '2'; it should be a whole number"),

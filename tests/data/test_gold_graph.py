@@ -106,7 +106,7 @@ def test_the_schema_is_checked(folder, change, where, said):
         ("triples", {**BORN, "kind": "fact"}, "'kind' is 'fact'; it should be one of relation, attribute"),
         ("triples", {**BORN, "kind": "relation"}, "the relation 'born' is not in schema.json; correct it or add"),
         ("triples", {**BORN, "head": "Joren"}, "the head 'Joren' is not in entities.jsonl; correct it or add the"),
-        ("triples", {**BORN_IN, "tail": "Ilse"}, "the tail 'Ilse' is of type 'person', .* allows town; mend"),
+        ("triples", {**BORN_IN, "tail": "Ilse"}, "the tail 'Ilse' is of type 'person', .* allows town; correct"),
         ("triples", {**BORN, "tail": "1890", "passages": []}, "'passages' is empty; it should list the passages"),
         ("triples", {**BORN, "tail": "1890", "passages": ["p9"]}, "'p9' is not in the corpus; correct 'passages'"),
     ],

@@ -43,7 +43,7 @@ def openie(*docs) -> bytes:
         (layouts.lightrag, CHUNKS, b"{}", r"node 1 names the passage 'chunk-1', which is missing"),
         (layouts.lightrag, CHUNKS, None, r"kv_store_text_chunks.json cannot be read.*give the folder that holds it"),
         (layouts.lightrag, GRAPH, b"<graphml><graph>", r"is not XML.*copy it again"),
-        (layouts.lightrag, GRAPH, BOMB.encode(), r"declares a DTD or entities.*take the declaration out"),
+        (layouts.lightrag, GRAPH, BOMB.encode(), r"declares a DTD or entities.*remove the declaration"),
         (layouts.lightrag, GRAPH, LOOSE.encode(), r"edge 1: there is no node 'b'"),
         (layouts.gfmrag1, STAGE + "test.json", b'[{"question": "x", "answer": true}]', r"\[True\] should be a list"),
         (
@@ -58,7 +58,7 @@ def openie(*docs) -> bytes:
         (layouts.gfmrag2, NODES, b"name,kind\n", r"has no column 'type'; it has name, kind: is it of"),
         (layouts.gfmrag2, NODES, HEAD + b"a,b\n", r"row 2 has 2 fields and the header 3"),
         (layouts.gfmrag2, NODES, HEAD + b'"a"b,c,d\n', r"is not CSV.*write it again"),
-        (layouts.gfmrag2, NODES, HEAD + b"a,b,\na,b,\n", r"row 3: the node 'a' stands twice"),
+        (layouts.gfmrag2, NODES, HEAD + b"a,b,\na,b,\n", r"row 3: the node 'a' occurs twice"),
         (layouts.gfmrag2, NODES, HEAD + b"a,b,open('x')\n", r"neither JSON nor a Python"),
         (layouts.gfmrag2, NODES, HEAD + b"a,document,\n", r"the document 'a' has no text"),
         (layouts.gfmrag2, EDGES, b"source,relation,target\norsby,is,x\n", r"there is no node 'x' in nodes"),

@@ -88,7 +88,7 @@ def test_nothing_is_recognised_in_what_is_none_of_them(tmp_path):
         tmp_path / "no",
     ):
         assert exchange.recognise(path) is None
-    with pytest.raises(DataError, match=r"none of the formats.*Looked for: an OpenIE file of HippoRAG.*a BEIR folder"):
+    with pytest.raises(DataError, match=r"in no format that can be read.*an OpenIE file of HippoRAG.*a BEIR folder"):
         exchange.read(tmp_path)
     with pytest.raises(DataError, match=r"nowhere does not exist; give the folder"):
         exchange.read(tmp_path / "nowhere")
@@ -282,7 +282,7 @@ def test_an_id_that_is_not_there_is_named_or_left_out_if_asked(tmp_path):
     graph = tmp_path / "graph_chunk_entity_relation.graphml"
     write(graph, graph.read_text().replace("chunk-2", "chunk-9").replace(">chunk-1<", ">manual_creation<"))
     with pytest.raises(
-        DataError, match=r"graphml, node 1 names the passage 'manual_creation', which is not there;.*strict"
+        DataError, match=r"graphml, node 1 names the passage 'manual_creation', which is missing;.*strict"
     ):
         exchange.read(tmp_path)
     data = exchange.read(tmp_path, strict=False)

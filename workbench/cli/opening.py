@@ -58,25 +58,21 @@ def questions(file: Path, index=None):
     return questions
 
 
-def encoder_of(model: opt.Model, spec: str, offline: bool = False, **settings: Any):
-    """The encoder of a SPEC; one behind an endpoint is recorded, replayed and limited like an engine."""
+def encoder(spec: str | None, model: opt.Model, folder: Path, offline: bool = False):
+    """The encoder of a SPEC, or the one behind an endpoint that an index in the folder names; None where the index
+    finds its own. One behind an endpoint is recorded, replayed and limited like an engine."""
     import workbench as wb
-    from workbench.encoding import ENCODERS, asks_endpoint
+    from workbench.encoding import ENCODERS
 
-    if not asks_endpoint(spec):
+    if spec and not asks_for_vectors(folder, spec):
         own = {"offline": True} if offline and spec.partition("[")[0] not in ENCODERS else {}
-        return wb.encoder(spec, **settings, **own)
+        return wb.encoder(spec, **own)
+    if not asks_for_vectors(folder, spec):
+        return None
     record = str(exporting.get().record) if exporting.get() is not None else model.record
     given = {"replay": model.replay} if model.replay else {"record": record, "budget": model.limits}
-    return wb.encoder(spec, **settings, **{name: value for name, value in given.items() if value})
-
-
-def encoder_to_build(spec: str | None, model: opt.Model, folder: Path, offline: bool):
-    """The encoder of a build: of the SPEC, or the one behind an endpoint that an index in the folder names; None where
-    the index finds its own."""
-    if spec is not None:
-        return encoder_of(model, spec, offline)
-    return encoder_of(model, **_named(folder)) if asks_for_vectors(folder, None) else None
+    named = {"spec": spec} if spec else _named(folder)
+    return wb.encoder(**named, **{name: value for name, value in given.items() if value})
 
 
 def at_hand(folder: Path, model: opt.Model, method: str, reader: str | None = None) -> Path:
@@ -115,19 +111,17 @@ def at_hand(folder: Path, model: opt.Model, method: str, reader: str | None = No
     return place
 
 
-def index(folder: Path, model: opt.Model, encoder: str | None = None):
+def index(folder: Path, model: opt.Model, spec: str | None = None):
     """An index. Its encoder is made here if it is asked over a network, or if a SPEC says how it is to be had."""
     import workbench as wb
 
-    own = encoder or asks_for_vectors(folder, encoder)
-    named = {"spec": encoder} if encoder else _named(folder)
-    return wb.Index.open(folder, encoder_of(model, **named) if own else None)
+    return wb.Index.open(folder, encoder(spec, model, folder))
 
 
-def index_and_engine(folder: Path, model: opt.Model, encoder: str | None):
+def index_and_engine(folder: Path, model: opt.Model, spec: str | None):
     """(index, engine) of verbs that ask over an index."""
-    runner = engine(model, vectors=asks_for_vectors(folder, encoder))
-    return index(folder, model, encoder), runner
+    runner = engine(model, vectors=asks_for_vectors(folder, spec))
+    return index(folder, model, spec), runner
 
 
 def _named(folder: Path) -> dict[str, Any]:
@@ -137,11 +131,11 @@ def _named(folder: Path) -> dict[str, Any]:
     return Store(folder).read_manifest().get("encoder", {}).get("settings", {"spec": ""})
 
 
-def asks_for_vectors(folder: Path, encoder: str | None) -> bool:
+def asks_for_vectors(folder: Path, spec: str | None) -> bool:
     """Whether an endpoint is asked for vectors: by the SPEC, or by the index in the folder."""
     from workbench.encoding import asks_endpoint
 
-    return asks_endpoint(encoder or _named(folder)["spec"])
+    return asks_endpoint(spec or _named(folder)["spec"])
 
 
 def encoder_lines(index) -> list[str]:
