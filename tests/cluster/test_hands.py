@@ -83,7 +83,7 @@ def test_another_index_in_the_folder_is_noticed(tiny_index, tiny):
     packed = WorkerSetup(plan(tiny_index, wb.engine("rules")).ask_job).packed
     tiny_index.delete(["p8"], progress=False)
     error = piece.run(packed, (tiny.questions[0], "bm25")).error
-    assert isinstance(error, IndexFault) and "a worker finds another index" in str(error)
+    assert isinstance(error, IndexFault) and "find different indexes in" in str(error)
 
 
 def test_vectors_on_disk_are_sent_by_their_path(tmp_path):

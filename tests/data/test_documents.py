@@ -206,7 +206,7 @@ def test_names_with_odd_characters_stay_apart(tmp_path):
     ("options", "said"),
     [
         ({"on_error": "ignore"}, "on_error='ignore' is not known"),
-        ({"encoding": "utf-9"}, "encoding='utf-9' is no text encoding"),
+        ({"encoding": "utf-9"}, "encoding='utf-9' is not a text encoding"),
         ({"sise": 100}, "does not know sise; it takes size, overlap"),
     ],
 )
@@ -223,7 +223,7 @@ def test_a_pdf_is_read_by_its_text(tmp_path):
     assert [(p.id, p.title, p.text) for p in data.passages] == [
         ("report.pdf#1", "On Orsby", "Orsby lies on the Quell.")
     ]
-    assert "holds no text, only images perhaps" in data.origin.skipped[0][1]
+    assert "contains no text, perhaps only images" in data.origin.skipped[0][1]
 
 
 def _pdf(text: str, title: str = "") -> bytes:

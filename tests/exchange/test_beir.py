@@ -100,7 +100,7 @@ def test_a_single_file_of_judgements_and_none(folder):
         ("qrels/test.tsv", "q9\td1\t1", "line 5: the query 'q9' is not in queries.jsonl"),
         ("qrels/test.tsv", "q1\td9\t1", "line 5: the passage 'd9' is not in corpus.jsonl"),
         ("qrels/test.tsv", "q1\td3\t1", "line 5: the passage 'd3' is not in corpus.jsonl, or has no text there"),
-        ("qrels/test.tsv", "q1\td1\tyes", "line 5: the relevance 'yes' is not a whole number"),
+        ("qrels/test.tsv", "q1\td1\tyes", "line 5: the relevance 'yes' should be a whole number"),
         ("qrels/test.tsv", "q1\td1", "line 5 has 2 fields, where 3 are expected: query-id corpus-id score"),
     ],
 )

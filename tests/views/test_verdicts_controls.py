@@ -168,7 +168,7 @@ def test_claims_stand_beside_each_other(verdicts):
     [
         (lambda one: one.paper("nature"), "there is no paper 'nature'; choose one of bdtr"),
         (lambda one: one.table("9"), "there is no table '9'; choose one of 1, text, 2"),
-        (lambda one: one.cell("Nobody"), "table 2 of bdtr has no such cell; its methods are Original"),
+        (lambda one: one.cell("Nobody"), "table 2 of bdtr has no such cell; choose one of its methods: Original"),
         (lambda one: one.filter(colour="red"), "there is no filter 'colour'"),
     ],
 )

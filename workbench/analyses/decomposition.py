@@ -220,7 +220,7 @@ def _check_prompts(prompts: Mapping[str, Run], named: Mapping[str, Run], live: R
         given = parse_spec(run.config["reader"] or "")[1]
         if given.get("route") or given.get("retry") not in (None, "auto"):
             raise SettingError(
-                f"the reader of the run {label!r} is {run.config['reader']}, which asks more than one prompt; routing "
+                f"the reader of the run {label!r} is {run.config['reader']}, which uses more than one prompt; routing "
                 "is recomputed from runs of one prompt each, without route and retry"
             )
 

@@ -48,7 +48,7 @@ def quality_against_k(
     questions = [question for question in questions if question.answers]
     if not questions or not ks or not all(isinstance(k, int) and k > 0 for k in ks):
         raise SettingError(
-            f"{len(questions)} questions with an answer, ks={list(ks)!r}; at least one of each is needed"
+            f"{len(questions)} questions have an answer and ks={list(ks)!r}; pass at least one such question and one k"
         )
     readers = {k: Direct(reader_engine, k=k, layout="passages") for k in sorted(set(ks))}
 

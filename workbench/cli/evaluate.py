@@ -190,7 +190,7 @@ def table(
         raise SettingError("--run and --source-prompt belong to all tables of a paper; leave out the table's number")
     if plan:
         if number is None:
-            raise SettingError(f"--plan: name the table as well, such as {paper} 1")
+            raise SettingError(f"--plan needs the number of a table, such as {paper} 1")
         planned = planning.plan(
             paper, number, model.engine, reader_engine=reader_engine, judge=judge, data=data, limit=options.limit,
             repeats=options.repeats,

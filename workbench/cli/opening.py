@@ -100,7 +100,9 @@ def at_hand(folder: Path, model: opt.Model, method: str, reader: str | None = No
     manifest = Store(place).read_manifest()
     if not manifest["layers"]:
         if model.engine != "rules":
-            raise SettingError(f"{place} is no index yet; build it: workbench index {folder} --engine {model.engine}")
+            raise SettingError(
+                f"{place} is not an index yet; build it: workbench index {folder} --engine {model.engine}"
+            )
         err.print(f"First the index {escape(str(place))}, by rules, not by a language model …", soft_wrap=True)
         wb.Index.build(data, wb.engine("rules"), place, layers=["passages"])
     elif data.passages and manifest["data"]["fingerprint"] != data.fingerprint:

@@ -227,8 +227,8 @@ def _index(folder: str, manifest: str, encoder: Any) -> Index:
         index = Index.open(folder, encoder)
         if _manifest(index) != manifest:
             raise IndexFault(
-                f"a worker finds another index in {folder} than the process that asks; the folder must be one that all "
-                "workers see, and must not be built while it is asked"
+                f"a worker and the process that asks find different indexes in {folder}; the folder must be one that "
+                "all workers see, and must not be built while it is asked"
             )
         return index
 

@@ -372,7 +372,7 @@ def _reached(address: str) -> Cluster:
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterFault(
             f"no Dask scheduler answers at {address} within {CONNECTING:g} s ({error}); start one (dask scheduler), or "
-            "take local[2]"
+            "use local[2]"
         ) from None
 
 

@@ -68,7 +68,7 @@ def read_documents(
         "a".encode(encoding)
     except (LookupError, UnicodeError):
         raise SettingError(
-            f"encoding={encoding!r} is no text encoding of Python's; use one such as 'utf-8' or 'cp1252'"
+            f"encoding={encoding!r} is not a text encoding of Python; use for example 'utf-8' or 'cp1252'"
         ) from None
     folder = Path(folder).expanduser()
     if not folder.is_dir():
@@ -234,7 +234,8 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
     except UnicodeDecodeError as error:
         byte = f"byte {error.start} is 0x{content[error.start]:02x}" if error.start < len(content) else error.reason
         raise DataError(
-            f"{path} is not {encoding.removesuffix('-sig')} ({byte}); save it so or give encoding=, such as 'cp1252'"
+            f"{path} is not {encoding.removesuffix('-sig')} ({byte}); save it in that encoding, or pass its own: "
+            "encoding='cp1252'"
         ) from None
     if (position := text.find("\0")) >= 0:
         raise DataError(
@@ -259,7 +260,7 @@ def _pdf(path: Path, content: bytes) -> tuple[str, str]:
             f"{path} cannot be read as a PDF ({type(error).__name__}: {error}); open it in a viewer and save it anew"
         ) from None
     if not text.strip():
-        raise DataError(f"{path} holds no text, only images perhaps; run it through OCR first")
+        raise DataError(f"{path} contains no text, perhaps only images; run OCR on it first")
     return " ".join(storable(str(title)).split()) or _stem(path), storable(text.replace("\0", ""))
 
 

@@ -268,7 +268,7 @@ def read_extractions(path: Path, ids: set[str]) -> list[Extraction]:
         triples = value(row, "triples", where, list, [])
         bad = [t for t in triples if not (isinstance(t, list) and len(t) == 3 and all(isinstance(m, str) for m in t))]
         if bad:
-            raise DataError(f"{where}: {short(bad[0])} is not a triple; each one is a list of three strings")
+            raise DataError(f"{where}: {short(bad[0])} is not a triple; each triple should be a list of three strings")
         extractions.append(
             Extraction(
                 passage_id,

@@ -158,9 +158,9 @@ def check_same_model(name: str, before: np.ndarray, now: np.ndarray, where: str)
     another one."""
     if len(now) == len(before) and now @ before < SAME * np.linalg.norm(now) * np.linalg.norm(before):
         raise IndexFault(
-            f"the encoder {name!r} gives a text another vector than {where} has of it: it is another model under the "
-            f"same name; use the one that made it, or forget its vectors (workbench answers --forget {name!r}) and "
-            "build another index"
+            f"the encoder {name!r} computes another vector for a text than {where} holds: two models have the same "
+            f"name; use the one that made the vectors, or forget them (workbench answers --forget {name!r}) and build "
+            "another index"
         )
 
 

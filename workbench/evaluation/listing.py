@@ -123,8 +123,8 @@ def between(first: Run | str | Path, second: Run | str | Path, measures: Sequenc
     common = [name for name in other.tested(measures) if name in first_run.measures and name in other.measures]
     if not common:
         raise SettingError(
-            f"{first_run.folder} and {other.folder} share no measure{' asked for' if measures else ''}; the first has "
-            f"{', '.join(first_run.measures)}, the second {', '.join(other.measures)}"
+            f"{first_run.folder} and {other.folder} share no measure{' asked for' if measures else ''}; choose from "
+            f"those of the first, {', '.join(first_run.measures)}, the second {', '.join(other.measures)}"
         )
     same = [(name, name) for name in other.methods if name in first_run.methods]
     pairs = same or [(name, first_run.methods[0]) for name in other.methods]

@@ -184,8 +184,8 @@ def literal(text: str, where: str) -> Any:
     """A list or dict written as JSON or as Python writes it; only constants are accepted."""
     if len(text) > LITERAL_LIMIT:
         raise DataError(
-            f"{where}: a list or dict in a string of {len(text):,} characters, where {LITERAL_LIMIT:,} are the most; "
-            "write it as JSON of its own, or take it out"
+            f"{where}: a list or dict in a string of {len(text):,} characters, where at most {LITERAL_LIMIT:,} are "
+            "read; write it as JSON, or remove it"
         )
     try:
         return json.loads(text)
@@ -228,7 +228,7 @@ def only(candidates: Iterable[Path], what: str, path: Path) -> Path:
         raise DataError(f"{path} is not {what}; give the file or the folder that holds it")
     if len(candidates) > 1:
         names = ", ".join(str(candidate) for candidate in candidates[:5])
-        raise DataError(f"{path} is {what} {len(candidates)} times: {names}; give one of them")
+        raise DataError(f"{path} contains {len(candidates)} candidates for {what}: {names}; give one of them")
     return candidates[0]
 
 
@@ -356,7 +356,7 @@ class Gathering:
     def _name(self, where: str, name: str) -> str:
         if len(name) > NAME_LIMIT:
             raise DataError(
-                f"{where}: a name of {len(name):,} characters ({name[:60]!r}…), where {NAME_LIMIT:,} are the most; "
+                f"{where}: a name of {len(name):,} characters ({name[:60]!r}…), where at most {NAME_LIMIT:,} are read; "
                 "shorten it or remove it"
             )
         return storable(name).strip()

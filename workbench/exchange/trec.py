@@ -339,7 +339,7 @@ def _whole(text: str, what: str, where: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise DataError(f"{where}: the {what} {text[:200]!r} is not a whole number") from None
+        raise DataError(f"{where}: the {what} {text[:200]!r} should be a whole number") from None
 
 
 def _score(text: str, where: str) -> float:
@@ -348,5 +348,5 @@ def _score(text: str, where: str) -> float:
     except ValueError:
         score = math.nan
     if not math.isfinite(score):
-        raise DataError(f"{where}: the score {text[:200]!r} is not a finite number, so the passage has no place")
+        raise DataError(f"{where}: the score {text[:200]!r} should be a finite number, by which the passage is ranked")
     return score

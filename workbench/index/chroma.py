@@ -61,7 +61,7 @@ def client_of(index: Index, server: str = "") -> Any:
         return chromadb.PersistentClient(path=str(index.folder / _FOLDER), settings=settings)
     host, colon, port = server.rpartition(":")
     if not (host and colon and port.isdecimal()):
-        raise SettingError(f"server={server!r} is not host:port, such as localhost:8000")
+        raise SettingError(f"server={server!r}; it should be host:port, such as localhost:8000")
     try:
         return chromadb.HttpClient(host=host, port=int(port), settings=settings)
     except ValueError as error:  # the error of Chroma's client if no server answers

@@ -427,7 +427,7 @@ class Index(Record):
         if vectors.shape[-1] != stored:
             raise IndexFault(
                 f"the encoder {self.encoder.name!r} gives vectors of {vectors.shape[-1]} dimensions, and those of "
-                f"{self.folder} have {stored}: it is another model under the same name; open the index with the one "
+                f"{self.folder} have {stored}: two models have the same name; open the index with the one "
                 "that made it, or build another index"
             )
         if not self._same_model and answers_now(self.encoder):

@@ -171,7 +171,9 @@ class Failures(Widget):
         exact = [name for name, pair in self._configurations.items() if pair == wanted]
         labelled = [name for name, (there, _) in self._configurations.items() if there == label and method is None]
         if not (matches := exact or labelled):
-            raise SettingError(f"there is no {' · '.join(wanted)!r}; there are {', '.join(self._configurations)}")
+            raise SettingError(
+                f"there is no configuration {' · '.join(wanted)!r}; there are {', '.join(self._configurations)}"
+            )
         return matches[0]
 
     def _diagnosis(self, label: str) -> Diagnosis:

@@ -297,4 +297,4 @@ class Steer(Stepper[Steering]):
 
     def _need_index(self, what: str) -> None:
         if self.walk is None:
-            raise SettingError(f"{what} needs the index: give index=, or an index instead of the trace")
+            raise SettingError(f"{what} needs the index; pass index=, or an index instead of the trace")

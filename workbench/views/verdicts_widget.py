@@ -160,7 +160,9 @@ class Verdicts(Widget):
         chosen = method if isinstance(method, Cell) else next(iter(_like(wanted, measured_first)), None)
         if chosen not in self._of_table():
             methods = ", ".join(dict.fromkeys(short(cell.method, NAME) for cell in self._of_table()))
-            raise SettingError(f"table {self._table} of {self._paper} has no such cell; its methods are {methods}")
+            raise SettingError(
+                f"table {self._table} of {self._paper} has no such cell; choose one of its methods: {methods}"
+            )
         conditions = side_by_side(self.found, chosen)  # first, so that an error changes nothing
         self.chosen = chosen
         self._draw_cell(conditions)

@@ -204,7 +204,7 @@ def test_columns_that_anonyrag_lacks_are_named(tmp_path):
         texts.read_anonyrag(tmp_path, "eng")
     parquet(tmp_path / "damaged", "eng", CHUNKS, ASKED)
     (tmp_path / "damaged" / "annoyrag_eng_qa.parquet").write_bytes(b"PAR1")
-    with pytest.raises(DataError, match="is no Parquet file"):
+    with pytest.raises(DataError, match="is not a Parquet file"):
         texts.read_anonyrag(tmp_path / "damaged", "eng")
 
 

@@ -113,7 +113,7 @@ def table(path: Path, *columns: str) -> list[dict]:
     try:
         frame = pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{path} is no Parquet file ({error}); delete it and fetch it again") from None
+        raise DataError(f"{path} is not a Parquet file ({error}); delete it and fetch it again") from None
     if missing := set(columns) - set(frame.column_names):
         raise DataError(f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(frame.column_names)}")
     return frame.select(columns).to_pylist()

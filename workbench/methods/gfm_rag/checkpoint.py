@@ -99,7 +99,7 @@ def read_config(file: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise DataError(f"{file} is missing; a checkpoint is a folder with {CONFIG} and {WEIGHTS}") from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{file} is no JSON ({error}); fetch the checkpoint again") from None
+        raise DataError(f"{file} is not JSON ({error}); fetch the checkpoint again") from None
     if not isinstance(config, dict):
         raise DataError(f"{file} holds {type(config).__name__}; a JSON object is expected")
     return config

@@ -33,7 +33,7 @@ def locate(name: str) -> Path:
     repository, _, commit = name.partition("@")
     if not _ID.fullmatch(repository):
         raise SettingError(
-            f"checkpoint={name!r} is no folder; name one that holds {CONFIG} and {WEIGHTS}, a hub id with its commit "
+            f"checkpoint={name!r} is not a folder; name a folder with {CONFIG} and {WEIGHTS}, a hub id with its commit "
             f"({PUBLISHED}@…), {', '.join(BUNDLED)} or untrained"
         )
     if not _COMMIT.fullmatch(commit):
