@@ -234,7 +234,7 @@ def test_what_was_paid_for_is_kept_in_the_working_folder(serve, make):
     assert np.array_equal(second.encode_query("Which lake?"), query) and not server.seen and not second.live
     second.encode([*TEXTS[:2], "new"]), second.encode(["newer"])
     assert inputs(server) == [[TEXTS[0]], ["new"], ["newer"]], "the first is compared with what is kept, once"
-    with pytest.raises(IndexFault, match="'openai:m' gives a text another vector than the working folder has of it"):
+    with pytest.raises(IndexFault, match="'openai:m' computes another vector for a text than the working folder holds"):
         make(serve(exchanged)).encode([TEXTS[0], "newest"])
 
 
