@@ -202,7 +202,7 @@ def test_documents_that_cannot_be_read_are_named_last_or_refused(workbench, tmp_
         skipped = json.loads(workbench(*verb, "--json").stdout)["skipped"]
         assert [one["file"] for one in skipped] == ["blank.txt", "empty.txt"]
         told = workbench(*verb, "--strict", code=1).stderr
-        assert f"{folder / 'blank.txt'} holds no text" in told.splitlines()[-1], "a path is not broken into lines"
+        assert f"{folder / 'blank.txt'} contains no text" in told.splitlines()[-1], "a path is not broken into lines"
     assert "skipped" not in workbench("estimate", "meridian", "--strict", "--sample", 1).stderr
 
 

@@ -20,11 +20,11 @@ def names(given: str | None) -> list[str] | None:
     return [name.strip() for name in given.split(",")] if given else None
 
 
-def pairs(option: str, given: list[str] | None) -> dict[str, Any]:
-    """The values of an option that is given as key=value, perhaps several times."""
+def pairs(option: str, given: list[str] | None, form: str = "key=value") -> dict[str, Any]:
+    """The values of an option that is given as key=value, perhaps several times; `form` is what a message names."""
     pairs = [pair.partition("=") for pair in given or ()]
     if bad := [key for key, equals, _ in pairs if not equals]:
-        raise SettingError(f"{option} {bad[0]!r}: write key=value")
+        raise SettingError(f"{option} {bad[0]!r}: write {form}")
     return {key: parse_value(value) for key, _, value in pairs}
 
 

@@ -73,10 +73,11 @@ def index(
     from workbench.index.index import place_of
 
     chosen: dict[str, dict[str, Any]] = {}
-    for name, value in opening.pairs("--set", set_).items():
+    form = "layer.setting=value, such as facts.normalise=ascii"
+    for name, value in opening.pairs("--set", set_, form).items():
         layer, dot, key = name.partition(".")
         if not dot:
-            raise SettingError(f"--set {name!r}: write layer.setting=value, such as facts.normalise=ascii")
+            raise SettingError(f"--set {name!r}: write {form}")
         chosen.setdefault(layer, {})[key] = value
     loaded = wb.load(data, offline=offline or None, strict=strict, **opening.pairs("--read", read))
     loaded = extracted(loaded, extraction)
