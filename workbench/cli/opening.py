@@ -137,7 +137,8 @@ def asks_for_vectors(folder: Path, spec: str | None) -> bool:
     """Whether an endpoint is asked for vectors: by the SPEC, or by the index in the folder."""
     from workbench.encoding import asks_endpoint
 
-    return asks_endpoint(spec or _named(folder)["spec"])
+    named = spec or _named(folder)["spec"]
+    return asks_endpoint(named)
 
 
 def encoder_lines(index) -> list[str]:
