@@ -123,7 +123,7 @@ def test_a_folder_of_documents_is_asked_as_it_stands(workbench, tmp_path, monkey
     assert "built from other texts than my/papers holds now" in said and "`workbench index my/papers`" in said
     assert sorted(path.name for path in (tmp_path / "my" / "papers").iterdir()) == ["mira.txt", "orsby.txt"]
     said = " ".join(workbench("check", "my/papers", code=1).output.split())
-    assert "is no index, run, grid, recording or bundle" in said
+    assert "is not an index, a run, a grid, a recording or a bundle" in said
 
 
 def test_a_misspelt_name_is_asked_back(workbench, tmp_path, monkeypatch):
@@ -194,15 +194,15 @@ def test_documents_that_cannot_be_read_are_named_last_or_refused(workbench, tmp_
     said = [
         "2 files skipped, 2 read:",
         "file       why",
-        "blank.txt  holds no text; write some, or take the file away",
-        "empty.txt  is empty; write some text, or take the file away",
+        "blank.txt  contains no text; add some, or remove the file",
+        "empty.txt  is empty; add some text, or remove the file",
     ]
     for verb in (("index", folder, "-o", tmp_path / "index"), ("estimate", folder)):
         assert [line.strip() for line in workbench(*verb).stderr.splitlines()[-4:]] == said
         skipped = json.loads(workbench(*verb, "--json").stdout)["skipped"]
         assert [one["file"] for one in skipped] == ["blank.txt", "empty.txt"]
         told = workbench(*verb, "--strict", code=1).stderr
-        assert f"{folder / 'blank.txt'} holds no text" in told.splitlines()[-1], "a path is not broken into lines"
+        assert f"{folder / 'blank.txt'} contains no text" in told.splitlines()[-1], "a path is not broken into lines"
     assert "skipped" not in workbench("estimate", "meridian", "--strict", "--sample", 1).stderr
 
 

@@ -1,4 +1,4 @@
-"""Each finding, where all is well and where it is not; every fault has one command that mends it."""
+"""Each finding, where all is well and where it is not; every fault has one command that fixes it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from chat_server import ChatServer, completion, error
 KEY = "sk-a-key-that-nobody-may-see"
 
 
-def only(what: str, findings) -> Finding:
-    (finding,) = [finding for finding in findings if finding.what == what]
-    return finding
+def only(what: str, folder: Path = Path("/"), **asking) -> Finding:
+    """The finding of one check, which alone is made."""
+    (check,) = [check for check in doctor.checks(folder, **asking) if check[1] == what]
+    return doctor.look(*check)
 
 
-# -- what is mended ---------------------------------------------------------------------------------------------------
+# -- what is fixed ----------------------------------------------------------------------------------------------------
 
 
 def lacks(*names: str):
@@ -37,41 +38,41 @@ def lacks(*names: str):
     return version
 
 
-FAULTS = [  # what, its area, what is broken, part of what is found
-    ("Python", lambda: doctor._environment(None), ("workbench.cli.doctor.sys.version_info", (3, 10, 0)), "is needed"),
-    ("packages", lambda: doctor._environment(None), ("workbench.cli.doctor.version", lacks("scipy")), "scipy not inst"),
-    ("encoder", doctor._models, ("workbench.encoding.encoder", lambda: 1 / 0), "ZeroDivisionError"),
-    ("English pipeline", doctor._models, ("workbench.language.pipeline.nlp", lambda: 1 / 0), "ZeroDivisionError"),
-    ("jupyterlab", doctor._notebooks, ("workbench.cli.doctor.version", lacks("jupyterlab")), "PackageNotFoundError"),
-    ("kernel python3", doctor._notebooks, ("shutil.which", lambda name: None), "does not exist"),
-    ("widgets of ipywidgets", doctor._notebooks, ("jupyter_core.paths.jupyter_path", lambda *_: []), "without its"),
-    ("folder", lambda: doctor._machine(Path()), ("os.access", lambda *_: False), "may not be written"),
-    ("disk", lambda: doctor._machine(Path()), ("shutil.disk_usage", lambda _: SimpleNamespace(free=2**30)), "an index"),
-]  # fmt: skip
+FAULTS = [  # what, what is broken, part of what is found
+    ("Python", ("workbench.cli.doctor.sys.version_info", (3, 10, 0)), "is needed"),
+    ("packages", ("workbench.cli.doctor.version", lacks("scipy")), "scipy not inst"),
+    ("encoder", ("workbench.encoding.encoder", lambda: 1 / 0), "ZeroDivisionError"),
+    ("English pipeline", ("workbench.language.pipeline.nlp", lambda: 1 / 0), "ZeroDivisionError"),
+    ("jupyterlab", ("workbench.cli.doctor.version", lacks("jupyterlab")), "PackageNotFoundError"),
+    ("kernel python3", ("shutil.which", lambda name: None), "does not exist"),
+    ("widgets of ipywidgets", ("jupyter_core.paths.jupyter_path", lambda *_: []), "without its"),
+    ("folder", ("os.access", lambda *_: False), "may not be written"),
+    ("disk", ("shutil.disk_usage", lambda _: SimpleNamespace(free=2**30)), "an index"),
+]
 
 
-@pytest.mark.parametrize(("what", "look", "broken", "found"), FAULTS, ids=[fault[0] for fault in FAULTS])
-def test_a_fault_has_a_command_that_mends_it(what, look, broken, found, monkeypatch):
-    assert only(what, look()).good
+@pytest.mark.parametrize(("what", "broken", "found"), FAULTS, ids=[fault[0] for fault in FAULTS])
+def test_a_fault_has_a_command_that_fixes_it(what, broken, found, monkeypatch):
+    assert only(what).mark == "ok"
     monkeypatch.setattr(*broken)
-    finding = only(what, look())
+    finding = only(what)
     assert finding.mark == "MISSING" and finding.remedy and found in finding.found
 
 
 def test_packages_are_held_against_what_is_needed(monkeypatch):
     monkeypatch.setattr(doctor, "requires", lambda name: ["scipy>=1", "numpy>=99", 'dev; extra == "dev"'])
-    finding = only("packages", doctor._environment(None))
-    assert not finding.good and "needed >=99" in finding.found and "dev" not in finding.found
+    finding = only("packages")
+    assert finding.mark == "MISSING" and "needed >=99" in finding.found and "dev" not in finding.found
 
 
 def test_the_device_of_encoders(monkeypatch):
     import torch
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert only("device of encoders", doctor._models()).found == "cpu"
+    assert only("device of encoders").found == "cpu"
     monkeypatch.setenv("WORKBENCH_DEVICE", "cuda")
-    finding = only("device of encoders", doctor._models())
-    assert not finding.good and finding.remedy == "unset WORKBENCH_DEVICE" and "is not there" in finding.found
+    finding = only("device of encoders")
+    assert finding.mark == "MISSING" and finding.remedy == "unset WORKBENCH_DEVICE" and "not available" in finding.found
 
 
 # -- endpoint ---------------------------------------------------------------------------------------------------------
@@ -97,11 +98,10 @@ def endpoint(monkeypatch):
 def test_the_key_is_never_shown(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_BASE_URL", f"http://user:{KEY}@127.0.0.1:9/v1?key={KEY}")
-    findings = list(doctor._endpoint())
-    assert findings[0].found == "set" and KEY not in repr(findings)
+    assert only("OPENAI_API_KEY").found == "set" and KEY not in repr([only("OPENAI_API_KEY"), only("endpoint")])
     monkeypatch.delenv("OPENAI_API_KEY")
-    finding = only("OPENAI_API_KEY", doctor._endpoint())
-    assert finding.good and finding.mark == "optional" and finding.remedy.startswith("export OPENAI_API_KEY")
+    finding = only("OPENAI_API_KEY")
+    assert finding.mark == "optional" and finding.remedy.startswith("export OPENAI_API_KEY")
 
 
 @pytest.mark.parametrize(
@@ -116,23 +116,25 @@ def test_the_key_is_never_shown(monkeypatch):
 )
 def test_an_endpoint_that_does_not(answer, said, remedy, endpoint):
     server = endpoint(lambda asked: answer)
-    finding = doctor._answer("test-model")
-    assert not finding.good and said in finding.found and remedy in finding.remedy
+    finding = only("answer", ask=True, model="test-model")
+    assert finding.mark == "MISSING" and said in finding.found and remedy in finding.remedy
     assert KEY not in repr(finding) and len(server.seen) == 1
 
 
 def test_another_endpoint_needs_a_model(endpoint):
     server = endpoint(lambda asked: completion("ok"))
-    finding = doctor._answer(None)
-    assert not finding.good and "name a model" in finding.found and "--model MODEL" in finding.remedy
+    finding = only("answer", ask=True)
+    assert finding.mark == "MISSING" and "name a model" in finding.found and "--model MODEL" in finding.remedy
     assert not server.seen
 
 
 def test_without_key_and_address_nothing_is_asked(monkeypatch):
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    finding = doctor._answer(None)
-    assert not finding.good and "no key" in finding.found and finding.remedy.startswith("export OPENAI_API_KEY")
+    finding = only("answer", ask=True)
+    assert (
+        finding.mark == "MISSING" and "no key" in finding.found and finding.remedy.startswith("export OPENAI_API_KEY")
+    )
 
 
 # -- all of them ------------------------------------------------------------------------------------------------------
@@ -150,10 +152,10 @@ def test_an_examination_asks_nobody_unless_told_to(endpoint, tmp_path):
 
 def test_the_verb_shows_what_is_to_be_mended(workbench, monkeypatch):
     evil = "<script>alert(1)</script>\x1b[31m"
-    optional = Finding("Chromium", "not installed", True, "apt-get install chromium", True, "notebooks")
-    findings = [Finding(evil, evil, False, evil, area="machine"), optional]
+    optional = Finding("notebooks", "Chromium", "not installed", "optional", "apt-get install chromium")
+    findings = [Finding("machine", evil, evil, "MISSING", evil), optional]
     monkeypatch.setattr(doctor, "examine", lambda **_: tuple(findings))
     told = workbench("doctor", code=1).output
-    assert "1 of 2 things are to be mended." in told and "MISSING" in told and "\x1b" not in told
+    assert "1 of 2 things need to be fixed." in told and "MISSING" in told and "\x1b" not in told
     del findings[0]
-    assert "Nothing is to be mended." in workbench("doctor").output
+    assert "Nothing needs to be fixed." in workbench("doctor").output

@@ -148,16 +148,18 @@ def answered(question, outcome):
 '''
 LOOK = """
 import json
+from pathlib import Path
 from typer.testing import CliRunner
 import workbench as wb
 from workbench.cli.app import app
-from workbench.cli.doctor import _environment
+from workbench.cli.doctor import checks, look
 
 len(wb.reading.READERS)  # a look-up: the broken one is warned of
 said = {verb: CliRunner().invoke(app, [verb, "--json"]).stdout for verb in ("methods", "readers", "measures")}
 said = {verb: json.loads(rows) for verb, rows in said.items()}
 said["table"] = CliRunner().invoke(app, ["methods"]).stdout
-said["missing"] = [[one.what, one.found, one.remedy] for one in _environment(None) if " of " in one.what]
+broken = [look(*check) for check in checks(Path.cwd()) if check[1].startswith("reader ")]
+said["missing"] = [[one.what, one.found, one.remedy] for one in broken]
 print(json.dumps(said))
 """
 
@@ -205,7 +207,7 @@ def test_a_taken_name_is_refused(registries):
     class Dense(Fixed):
         name = "dense"
 
-    with pytest.raises(SettingError, match=r"method 'dense' is there already, in workbench.methods.dense.Dense; give"):
+    with pytest.raises(SettingError, match=r"method 'dense' already exists, in workbench.methods.dense.Dense; give"):
         wb.register(Dense)
 
     def f1(question, outcome):
@@ -213,16 +215,16 @@ def test_a_taken_name_is_refused(registries):
 
     for kind, thing in (("measures", f1), ("encoders", type("E", (), {"name": "minilm", "encode": 0})),
                         ("steps", wb.steps.catalogue()["answer"])):  # fmt: skip
-        with pytest.raises(SettingError, match=f"the {kind[:-1]} .* is there already"):
+        with pytest.raises(SettingError, match=f"the {kind[:-1]} .* already exists"):
             wb.register(thing, kind=kind)
 
 
 @pytest.mark.parametrize(
     ("thing", "said"),
     [
-        (3, "3 is no kind that can be registered; kind= may be methods, readers"),
-        (lambda question, outcome: 0, "'<lambda>' cannot name a measure"),
-        (type("Nameless", (Fixed,), {"name": "a b"}), "'a b' cannot name a method"),
+        (3, "3 cannot be registered; kind= should be one of methods, readers"),
+        (lambda question, outcome: 0, "'<lambda>' is not a valid name of a measure"),
+        (type("Nameless", (Fixed,), {"name": "a b"}), "'a b' is not a valid name of a method"),
         (type("Half", (), {"name": "half", "retrieve": print, "search": print}), "the method 'half' has no `paper`"),
     ],
 )

@@ -94,7 +94,7 @@ def test_an_edited_copy_is_kept(original, copy, change):
 
 def test_a_copy_that_is_no_notebook_is_named(copy):
     copy.write_text("{torn")
-    with pytest.raises(SettingError, match=r"lab/01_first\.ipynb is no notebook that can be read .*take it away"):
+    with pytest.raises(SettingError, match=r"lab/01_first\.ipynb cannot be read as a notebook .*remove it"):
         notebooks.working_copies()
 
 

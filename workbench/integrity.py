@@ -155,11 +155,11 @@ def check_weights(name: str, folder: Path | None = None) -> int:
     for file, expected in wanted.items():
         path = place / file
         if not path.is_file():
-            raise FileDamaged(f"{path} is missing; install it anew: {weights.remedy}")
+            raise FileDamaged(f"{path} is missing; install it again: {weights.remedy}")
         if (actual := sha256_of(path)) != expected:
             raise FileDamaged(
                 f"{path} is not the file that this version of hopscope knows (SHA-256 {actual[:12]}…, known "
-                f"{expected[:12]}…), so it is not loaded; install it anew: {weights.remedy}"
+                f"{expected[:12]}…), so it is not loaded; install it again: {weights.remedy}"
             )
     return len(wanted)
 

@@ -64,10 +64,10 @@ class Registry(MutableMapping[str, T]):
         if missing := [need for need in self.needs if not hasattr(thing, need)]:
             raise SettingError(f"the {noun} {name or thing!r} has no `{missing[0]}`; it needs {', '.join(self.needs)}")
         if not _NAME.fullmatch(name):
-            raise SettingError(f"{name!r} cannot name a {noun}; use letters, digits, - and _")
+            raise SettingError(f"{name!r} is not a valid name of a {noun}; use letters, digits, - and _")
         old = _definition(self[name]) if name in self._things else f"workbench.{self.kind}"
         if (name in self._things and old != new) or self._taken(name):
-            raise SettingError(f"the {noun} {name!r} is there already, in {old}; give {new} another name")
+            raise SettingError(f"the {noun} {name!r} already exists, in {old}; give {new} another name")
         self._things[name] = thing
         return thing
 
@@ -167,7 +167,7 @@ def register(
     decorator too. Raises :class:`SettingError` if another definition has the name."""
     fitting = [kind for kind, definition in KINDS.items() if definition.fits(thing)] if kind is None else [kind]
     if not fitting or fitting[0] not in KINDS:
-        raise SettingError(f"{thing!r} is no kind that can be registered; kind= may be {', '.join(KINDS)}")
+        raise SettingError(f"{thing!r} cannot be registered; kind= should be one of {', '.join(KINDS)}")
     if rule is not None and fitting[0] != "steps":
         raise SettingError(f"rule= is the rule body of a Step; {thing!r} belongs to the {fitting[0]}")
     registered = KINDS[fitting[0]].registry.add(thing, name)

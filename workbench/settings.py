@@ -145,7 +145,7 @@ def _choices(annotation: Any) -> list[str]:
 
 
 def _expected(annotation: Any, metadata: Iterable[Any]) -> str:
-    """An annotation in words: `a whole number from 1 on`, `none or a share, from 0 to 1`, `true or false`."""
+    """An annotation in words: `a whole number of at least 1`, `none or a share, from 0 to 1`, `true or false`."""
     if get_origin(annotation) is Annotated:
         annotation, *inner = get_args(annotation)
         return _expected(annotation, [*metadata, *inner])
@@ -165,7 +165,7 @@ def _expected(annotation: Any, metadata: Iterable[Any]) -> str:
 def _bounds(limits: Iterable[Any]) -> str:
     values = {type(limit): limit for limit in limits}
     bounds = [words.format(getattr(values[kind], kind.__name__.lower())) for kind, words in _BOUNDS if kind in values]
-    return " ".join(bounds) + " on" * (Ge in values and len(bounds) == 1)
+    return f"of at least {values[Ge].ge}" if Ge in values and len(bounds) == 1 else " ".join(bounds)
 
 
 _NAME = re.compile(r"[\w./~][\w.:/~-]*")
@@ -183,7 +183,7 @@ def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
     for pair in split_outside(rest[:-1], ",") if bracket else []:
         key, equals, value = pair.partition("=")
         if not equals or not _NAME.fullmatch(key.strip()) or key.strip() in settings:
-            raise SettingError(f"{pair!r} in {spec!r} is not a new key=value")
+            raise SettingError(f"{pair!r} in {spec!r} is not key=value, or repeats a key; write each key once")
         settings[key.strip()] = parse_value(value.strip())
     return name, settings
 
@@ -228,5 +228,5 @@ def split_outside(text: str, mark: str) -> list[str]:
         else:
             parts[-1] += character
     if depth:
-        raise SettingError(f"the brackets in {text!r} do not match")
+        raise SettingError(f"the brackets in {text!r} do not match; close each [ with a ]")
     return [part.strip() for part in parts if part.strip()]

@@ -29,7 +29,7 @@ def cores() -> int:
     wanted = os.environ.get("WORKBENCH_THREADS", "")
     if wanted:
         if not wanted.isdigit() or int(wanted) < 1:
-            raise ValueError(f"WORKBENCH_THREADS is {wanted!r}; it should be a whole number from 1 on")
+            raise ValueError(f"WORKBENCH_THREADS is {wanted!r}; it should be a whole number of at least 1")
         return int(wanted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -260,7 +260,7 @@ class Trace(Record):
         try:
             lines = [json.loads(line) for line in FilePath(path).read_text(encoding="ascii").splitlines()]
         except ValueError as error:
-            raise DataError(f"{path} is not a saved trace, or a damaged one ({error}); record it again") from None
+            raise DataError(f"{path} is not a saved trace, or is damaged ({error}); record it again") from None
         header = lines[0] if lines and isinstance(lines[0], dict) else {}
         if "trace" not in header:
             raise DataError(

@@ -135,7 +135,8 @@ def _option(one: Any) -> list[str]:
     default = one.default if isinstance(one.default, str | int | float | list | tuple) else None
     said = ", ".join(map(str, default)) if isinstance(default, list | tuple) else default
     shown = "" if said in (None, "", False) else f"`{said}`" if said is not True else "yes"
-    return [", ".join(f"`{name}`" for name in names), _escaped(one.help or ""), shown]
+    text = (one.help or "").replace("\\[", "[")  # which is escaped for the terminal
+    return [", ".join(f"`{name}`" for name in names), _escaped(text), shown]
 
 
 # -- what is registered ------------------------------------------------------------------------------------------------

@@ -128,8 +128,8 @@ def test_scripts_without_spaces_have_names_too():
 @pytest.mark.parametrize(
     ("data", "names", "said"),
     [
-        (Dataset("x", (Passage("a", "", "[PERSON#1] came."),)), NAMES, r"holds '\[PERSON#1\]' already"),
-        (STORY, (), "no name was found in 'kestrel'; give a table"),
+        (Dataset("x", (Passage("a", "", "[PERSON#1] came."),)), NAMES, r"contains the placeholder '\[PERSON#1\]'"),
+        (STORY, (), "no names were found in 'kestrel'; pass a table"),
     ],
 )
 def test_what_could_not_be_undone_is_refused(data, names, said):
@@ -205,7 +205,7 @@ def test_a_stopped_writing_goes_on_and_nothing_else_is_overwritten(made, tmp_pat
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"placeholder": "PERSON", "name": "x", "type": "y"}', "line 1: 'PERSON' is no placeholder"),
+        ('{"placeholder": "PERSON", "name": "x", "type": "y"}', "line 1: 'PERSON' is not a placeholder"),
         ('{"passage": "p1", "original": "a", "surfaces": []}', r"line 1: 'surfaces' is \[\]"),
         ('{"placeholder": "[PERSON#1]", "type": "y"}', "line 1: 'name' is missing"),
     ],

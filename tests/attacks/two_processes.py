@@ -32,8 +32,8 @@ from workbench.testing.data import TINY
 from workbench.views.bundle import bundle
 
 READINGS = 40  # of one process while the other writes
-REFUSALS = ("another process", "was changed", "no passage has the id", "occurs already")
-NOT_YET = ("is empty", "no run.json", "no grid.json", "does not exist", "is no index, run, grid")
+REFUSALS = ("another process", "was changed", "no passage has the id", "exists already")
+NOT_YET = ("is empty", "no run.json", "no grid.json", "does not exist", "is not an index, a run, a grid")
 
 Deed = Callable[[Path], str]  # what it gives, as text; empty for what only writes
 

@@ -93,7 +93,7 @@ def test_byte_order_marks_and_line_ends(tmp_path, content):
     ("name", "content", "said"),
     [
         ("empty.txt", b"", "is empty"),
-        ("front.md", b"---\ntitle: x\n---\n", "holds no text"),
+        ("front.md", b"---\ntitle: x\n---\n", "contains no text"),
         ("latin.txt", b"caf\xe9", "is not utf-8 .byte 3 is 0xe9"),
         ("torn.txt", b"\xff\xfea", "is not utf-16"),
         ("huge.txt", b"x" * 2001, "has 2,001 bytes, more than max_bytes=2,000; split it or raise max_bytes"),
@@ -121,7 +121,7 @@ def test_every_skipped_file_is_shown_with_its_reason(folder):
     seen = data._repr_html_().split("where it comes from")[0]
     assert "31 files skipped, 2 read:" in seen and "<details open>" in seen
     for shown in (repr(data), repr(data.origin), seen):
-        assert all(f"empty{number}.txt" in shown for number in range(30)) and shown.count("is empty; write") == 30
+        assert all(f"empty{number}.txt" in shown for number in range(30)) and shown.count("is empty; add") == 30
     assert "&lt;b&gt;.txt" in seen and "is not utf-8 (byte 3 is 0xe9)" in seen
     assert "files skipped" not in repr(load(folder / "b"))
 
@@ -159,8 +159,8 @@ def test_questions_beside_the_documents_are_read(folder):
     [
         ("b/notes.md", r"which is a document of several .* of 'b/notes\.md#1' to 'b/notes\.md#2'$"),
         ("b/notes.md#3", r"'b/notes\.md#3' is not in the corpus, .* look like 'b/notes\.md#[12]', "),
-        ("The Quell", r"the gold passage 'The Quell' is not in the corpus, .*mend 'support'.* look like 'a\.txt#1'\.$"),
-        ("c.txt#1", r"'c\.txt#1' is of 'c\.txt', which was skipped \(is empty; .*mend that document"),
+        ("The Quell", r"the gold passage 'The Quell' is not in the corpus, .*correct 'support'.*'a\.txt#1'\.$"),
+        ("c.txt#1", r"'c\.txt#1' is of 'c\.txt', which was skipped \(is empty; .*fix that document"),
     ],
 )
 def test_support_that_names_no_passage_says_what_would(folder, gold, said):
@@ -189,7 +189,7 @@ def test_links_in_a_circle_and_links_to_nowhere(folder):
     assert [passage.id for passage in data.passages][-1] == "z.txt#1" and len(data.passages) == 4
     assert data.origin.skipped[0][0] == "b/up" and "link to a folder" in data.origin.skipped[0][1]
     (folder / "dead.txt").symlink_to(folder / "nowhere.txt")
-    with pytest.raises(DataError, match=r"dead\.txt is no regular file \(a broken link"):
+    with pytest.raises(DataError, match=r"dead\.txt is not a regular file \(but a broken link"):
         load(folder, strict=True)
 
 
@@ -206,7 +206,7 @@ def test_names_with_odd_characters_stay_apart(tmp_path):
     ("options", "said"),
     [
         ({"on_error": "ignore"}, "on_error='ignore' is not known"),
-        ({"encoding": "utf-9"}, "encoding='utf-9' is no text encoding"),
+        ({"encoding": "utf-9"}, "encoding='utf-9' is not a text encoding"),
         ({"sise": 100}, "does not know sise; it takes size, overlap"),
     ],
 )
@@ -223,7 +223,7 @@ def test_a_pdf_is_read_by_its_text(tmp_path):
     assert [(p.id, p.title, p.text) for p in data.passages] == [
         ("report.pdf#1", "On Orsby", "Orsby lies on the Quell.")
     ]
-    assert "holds no text, only images perhaps" in data.origin.skipped[0][1]
+    assert "contains no text, perhaps only images" in data.origin.skipped[0][1]
 
 
 def _pdf(text: str, title: str = "") -> bytes:

@@ -97,10 +97,10 @@ def test_half_characters_are_replaced_everywhere_alike(folder):
         ("corpus", lines({"title": "t", "text": "x"}), 1, "'id' is missing; the line has title, text"),
         ("corpus", lines({"id": 7, "text": "x"}), 1, "'id' is 7; it should be a string"),
         ("corpus", lines({"id": "p1", "title": " ", "text": "\n"}), 1, "'p1' is empty; give it a text or leave"),
-        ("corpus", lines(*CORPUS, CORPUS[0]), 3, "passage id 'p1' stands already in .*line 1; ids must be unique"),
-        ("questions", lines(QUESTION, QUESTION), 2, "question id 'q1' stands already in .*line 1"),
+        ("corpus", lines(*CORPUS, CORPUS[0]), 3, "passage id 'p1' is already in .*line 1; ids must be unique"),
+        ("questions", lines(QUESTION, QUESTION), 2, "question id 'q1' is already in .*line 1"),
         ("questions", lines({"id": "q1"}), 1, "'question' is missing"),
-        ("questions", lines({**QUESTION, "support": ["p1", "p9"]}), 1, "'p9' is not in the corpus.*mend 'support'"),
+        ("questions", lines({**QUESTION, "support": ["p1", "p9"]}), 1, "'p9' is not in the corpus.*correct 'support'"),
         ("questions", lines({**QUESTION, "support": "p1"}), 1, "'support' is 'p1'; it should be a list of strings"),
         ("questions", lines({**QUESTION, "answers": [1889]}), 1, "'answers' .*list of strings"),
         ("questions", lines({**QUESTION, "hops": "2"}), 1, "'hops' is '2'; it should be a whole number"),
@@ -137,21 +137,20 @@ def test_a_message_quotes_the_beginning_of_something_huge(folder):
 def test_a_pipe_or_a_folder_in_place_of_a_file_is_named(folder, name, put):
     (folder / name).unlink(missing_ok=True)
     put(folder / name)
-    with pytest.raises(DataError, match="is no regular file") as error:
+    with pytest.raises(DataError, match="is not a regular file") as error:
         read_folder(folder)
     assert str(folder / name) in str(error.value)
 
 
 def test_question_ids_are_unique_over_all_files(folder):
     (folder / "questions-2.jsonl").write_bytes(lines(QUESTION))
-    with pytest.raises(
-        DataError, match=r"questions.jsonl, line 1: .*'q1' stands already in .*questions-2.jsonl, line 1"
-    ):
+    with pytest.raises(DataError, match=r"questions.jsonl, line 1: .*'q1' is already in .*questions-2.jsonl, line 1"):
         load(folder)
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [(None, "docs/data.md for what a data folder holds"), (b"\n", "holds no passage; it needs")]
+    ("content", "said"),
+    [(None, "docs/data.md for what a data folder holds"), (b"\n", "contains no passages; each line should be")],
 )
 def test_there_must_be_a_corpus(folder, content, said):
     (folder / "corpus.jsonl").unlink() if content is None else (folder / "corpus.jsonl").write_bytes(content)

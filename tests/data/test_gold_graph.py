@@ -82,7 +82,7 @@ def test_but_one_that_it_has_is_whole(folder, name):
     ("change", "where", "said"),
     [
         ({"entity_types": "person"}, "", "'entity_types' is 'person'; it should be a list of objects"),
-        ({"attributes": SCHEMA["attributes"] * 2}, ", attributes 3", "'length' stands already in .*must be unique"),
+        ({"attributes": SCHEMA["attributes"] * 2}, ", attributes 3", "'length' is already in .*must be unique"),
         ({"relations": [{**SCHEMA["relations"][0], "tail": ["sea"]}]}, ", relations 1", "'tail' has 'sea', .*add it"),
         ({"relations": [{**SCHEMA["relations"][0], "head": []}]}, ", relations 1", "'head' is empty; it should list"),
         ({"attributes": [{**SCHEMA["attributes"][0], "value": "int"}]}, ", attributes 1", "one of date, number, text"),
@@ -99,16 +99,16 @@ def test_the_schema_is_checked(folder, change, where, said):
 @pytest.mark.parametrize(
     ("name", "row", "said"),
     [
-        ("entities", ENTITIES[0], "entity name 'Ilse' stands already in .*line 1; names must be unique"),
-        ("entities", {"name": "x", "type": "ship"}, "the type 'ship' is not in schema.json; mend 'type' or add"),
-        ("entities", {"name": "x", "type": "town", "passage": "p9"}, "'p9' is not in the corpus; mend 'passage'"),
+        ("entities", ENTITIES[0], "entity name 'Ilse' is already in .*line 1; names must be unique"),
+        ("entities", {"name": "x", "type": "ship"}, "the type 'ship' is not in schema.json; correct 'type' or add"),
+        ("entities", {"name": "x", "type": "town", "passage": "p9"}, "'p9' is not in the corpus; correct 'passage'"),
         ("triples", BORN, "already in .*line 2; they must be unique"),
         ("triples", {**BORN, "kind": "fact"}, "'kind' is 'fact'; it should be one of relation, attribute"),
-        ("triples", {**BORN, "kind": "relation"}, "the relation 'born' is not in schema.json; mend it or add"),
-        ("triples", {**BORN, "head": "Joren"}, "the head 'Joren' is not in entities.jsonl; mend it or add the"),
-        ("triples", {**BORN_IN, "tail": "Ilse"}, "the tail 'Ilse' is of type 'person', .* allows town; mend"),
+        ("triples", {**BORN, "kind": "relation"}, "the relation 'born' is not in schema.json; correct it or add"),
+        ("triples", {**BORN, "head": "Joren"}, "the head 'Joren' is not in entities.jsonl; correct it or add the"),
+        ("triples", {**BORN_IN, "tail": "Ilse"}, "the tail 'Ilse' is of type 'person', .* allows town; correct"),
         ("triples", {**BORN, "tail": "1890", "passages": []}, "'passages' is empty; it should list the passages"),
-        ("triples", {**BORN, "tail": "1890", "passages": ["p9"]}, "'p9' is not in the corpus; mend 'passages'"),
+        ("triples", {**BORN, "tail": "1890", "passages": ["p9"]}, "'p9' is not in the corpus; correct 'passages'"),
     ],
 )
 def test_entities_and_triples_are_checked(folder, name, row, said):

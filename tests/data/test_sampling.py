@@ -80,9 +80,9 @@ def test_a_sample_of_what_has_no_such_name_is_a_path(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("musique/dev/0@42", "n is '0', where a whole number from 1 on"),
+        ("musique/dev/0@42", "n is '0', where a whole number of at least 1"),
         ("musique/dev/0500@42", "n is '0500'.*without leading zeros"),
-        ("musique/dev/500@", "the seed is '', where a whole number from 0 on"),
+        ("musique/dev/500@", "the seed is '', where a whole number of at least 0"),
         ("musique/dev/500@x", "the seed is 'x'.* name a sample as musique/dev/500@42"),
         ("musique/5000@42", "musique/dev/hipporag-1000 has 1,000 questions, so 5,000 cannot be drawn"),
         ("ultradomain/cs/5@1", "ultradomain/cs has 0 questions.* load it by its own name"),

@@ -289,7 +289,7 @@ def test_mixed_locales_are_answered_in_every_form(tmp_path):
     [
         ({"passages": 99}, "from 100 to"),
         ({"passages": "many"}, "number of passages"),
-        ({"seed": -1}, "from 0 on"),
+        ({"seed": -1}, "of at least 0"),
         ({"aliases": 1.1}, "from 0 to 1"),
         ({"distractors": 0.6}, "distractors"),
         ({"locale": "tlh"}, "en-GB, en-US, de"),

@@ -112,7 +112,7 @@ def test_a_name_that_begins_with_a_byte_order_mark_keeps_it(tmp_path):
         ("triples.tsv", b"a\tb\n", "line 1: 'a.tb' should be head, relation and tail"),
         ("triples.tsv", b"a\tb\tc\td\n", "line 1"),
         ("triples.tsv", b"a\t\tc\n", "line 1"),
-        ("triples.tsv", b"a\tb\tc\n\na\tb\tc\n", "line 3: the triple stands already in line 1"),
+        ("triples.tsv", b"a\tb\tc\n\na\tb\tc\n", "line 3: the triple is already in line 1"),
         ("triples.tsv", b"a\tb\t\xff\n", "line 1 is not UTF-8"),
         ("origin.json", b"{}", "'source' is missing"),
         ("origin.json", b"[", "is not JSON"),

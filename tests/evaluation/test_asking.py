@@ -170,7 +170,9 @@ def test_125_questions_of_five_users_with_five_tasks_each(tmp_path):
 
 
 def test_replies_that_never_fit_are_an_error_that_says_which(tmp_path):
-    with pytest.raises(EngineError, match=r"named no users and tasks for chain: .*2 users are wanted, and there are 0"):
+    with pytest.raises(
+        EngineError, match=r"named no users and tasks for chain \(.*2 users are wanted, and there are 0"
+    ):
         persona_questions(data(), Writer(wrong=3), tmp_path / "a", users=2, progress=False)
 
     class Mute(Writer):

@@ -300,7 +300,7 @@ def test_nothing_but_a_bundle_is_overwritten(made, tmp_path):
     (tmp_path / "notes" / "index.html").write_text("mine")
     (tmp_path / "thesis.html").write_text("mine")
     for target in ("notes", "thesis.html"):
-        with pytest.raises(SettingError, match="no bundle and would be overwritten"):
+        with pytest.raises(SettingError, match="not a bundle and would be overwritten"):
             wb.bundle(run, out=tmp_path / target, progress=False)
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(SettingError, match="is a folder"):

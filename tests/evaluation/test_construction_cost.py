@@ -118,7 +118,7 @@ def test_by_default_it_is_all_methods_whose_layers_stand(tmp_path):
     assert {row["method"] for row in construction_cost(index).rows} == set(methods_of(index))
     with pytest.raises(SettingError, match="raptor needs the layer 'summaries'"):
         construction_cost(index, ["raptor"])
-    with pytest.raises(SettingError, match="at least one index"):
+    with pytest.raises(SettingError, match="given no index; pass at least one"):
         construction_cost([])
     with pytest.raises(SettingError, match="no method is called"):
         construction_cost(index, ["nonsense"])

@@ -157,14 +157,14 @@ def test_readers_are_specs_or_values_and_go_by_their_labels(ask):
     assert made.readers == {"cot": "cot", "direct[k=2]": "direct[k=2]"}
     with pytest.raises(SettingError, match="two readers are called"):
         ask("other", readers=["cot", "cot"])
-    with pytest.raises(SettingError, match="at least one reader"):
+    with pytest.raises(SettingError, match="given no reader; pass at least one"):
         ask("other", readers=[])
-    with pytest.raises(SettingError, match="at least one question"):
+    with pytest.raises(SettingError, match="0 questions and 2 methods"):
         ask("other", questions=[])
 
 
 def test_what_is_no_grid_is_refused(ask, tmp_path):
-    with pytest.raises(SettingError, match="is no grid"):
+    with pytest.raises(SettingError, match="is not a grid"):
         Grid.open(tmp_path)
     made = ask()
     config = json.loads((made.folder / "grid.json").read_text())

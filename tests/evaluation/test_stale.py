@@ -263,7 +263,7 @@ def test_a_measure_of_a_notebook_is_taken_anew_and_nothing_is_asked(asked):
     assert asked.run.scores("long", "dense") == {one: 2 * value for one, value in first.items()}
     assert asked("dense", measures=["f1"]) == [] and asked.run.measures == ["f1"]
     assert Run(asked.folder).measures == ["f1", "long"], "what was measured stays"
-    with pytest.raises(SettingError, match="a name of its own"):
+    with pytest.raises(SettingError, match="a new name"):
         asked("dense", measures=[lambda question, outcome: 1.0])
 
 

@@ -113,7 +113,7 @@ def test_what_cannot_be_judged_is_refused(run, tmp_path):
     with pytest.raises(SettingError, match="different questions"):
         win_rate(run, "long", fewer, "short", QUESTIONS, Judge(first))
     unread = written(tmp_path / "unread", {"short": {}}, {"short": {}}, questions=QUESTIONS, reader=None)
-    with pytest.raises(SettingError, match="nobody read"):
+    with pytest.raises(SettingError, match="has no answers; evaluate with a reader"):
         win_rate(run, "long", unread, "short", QUESTIONS, Judge(first))
 
 

@@ -89,18 +89,18 @@ def test_a_single_file_of_judgements_and_none(folder):
 @pytest.mark.parametrize(
     ("file", "line", "message"),
     [
-        ("corpus.jsonl", '{"_id": "d1", "text": "again"}', "line 5: the passage _id 'd1' stands already in .*line 1"),
+        ("corpus.jsonl", '{"_id": "d1", "text": "again"}', "line 5: the passage _id 'd1' is already in .*line 1"),
         ("corpus.jsonl", '{"title": "no id", "text": "x"}', "line 5: '_id' is missing"),
         ("corpus.jsonl", '{"_id": 7, "text": "x"}', "line 5: '_id' is 7; it should be a string"),
         ("corpus.jsonl", "{", "line 5 is not JSON"),
-        ("queries.jsonl", '{"_id": "q1", "text": "again"}', "line 4: the query _id 'q1' stands already in .*line 1"),
+        ("queries.jsonl", '{"_id": "q1", "text": "again"}', "line 4: the query _id 'q1' is already in .*line 1"),
         ("queries.jsonl", '{"_id": "q9", "text": " "}', "line 4: query 'q9' is empty"),
         ("queries.jsonl", '{"_id": "q9"}', "line 4: 'text' is missing"),
-        ("qrels/test.tsv", "q2\td1\t1", r"line 5: .*\[\"q2\", \"d1\"\]. stands already in .*line 3"),
+        ("qrels/test.tsv", "q2\td1\t1", r"line 5: .*\[\"q2\", \"d1\"\]. is already in .*line 3"),
         ("qrels/test.tsv", "q9\td1\t1", "line 5: the query 'q9' is not in queries.jsonl"),
         ("qrels/test.tsv", "q1\td9\t1", "line 5: the passage 'd9' is not in corpus.jsonl"),
         ("qrels/test.tsv", "q1\td3\t1", "line 5: the passage 'd3' is not in corpus.jsonl, or has no text there"),
-        ("qrels/test.tsv", "q1\td1\tyes", "line 5: the relevance 'yes' is not a whole number"),
+        ("qrels/test.tsv", "q1\td1\tyes", "line 5: the relevance 'yes' should be a whole number"),
         ("qrels/test.tsv", "q1\td1", "line 5 has 2 fields, where 3 are expected: query-id corpus-id score"),
     ],
 )

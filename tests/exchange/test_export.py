@@ -155,5 +155,5 @@ def test_a_failed_export_leaves_the_old_file(tiny_index, tmp_path, monkeypatch):
 
 
 def test_an_unknown_format_is_named(tiny_index, tmp_path):
-    with pytest.raises(SettingError, match=r"graph.gexf: '.gexf' is no format to export to; name a FILE.graphml"):
+    with pytest.raises(SettingError, match=r"graph.gexf: '.gexf' is not an export format; name a FILE.graphml"):
         exchange.write(tiny_index, tmp_path / "graph.gexf")

@@ -40,15 +40,15 @@ def openie(*docs) -> bytes:
         (layouts.hipporag2, OPENIE, openie(DOC, DOC), r"document 2: the passage id 'a' occurs twice"),
         (layouts.hipporag2, OPENIE, openie({**DOC, "passage": " \n "}), r"passage 'a' is empty; give it a text"),
         (layouts.hipporag2, OPENIE, openie({**DOC, "extracted_entities": ["x" * 10_001]}), r"name of 10,001 char"),
-        (layouts.lightrag, CHUNKS, b"{}", r"node 1 names the passage 'chunk-1', which is not there"),
+        (layouts.lightrag, CHUNKS, b"{}", r"node 1 names the passage 'chunk-1', which is missing"),
         (layouts.lightrag, CHUNKS, None, r"kv_store_text_chunks.json cannot be read.*give the folder that holds it"),
         (layouts.lightrag, GRAPH, b"<graphml><graph>", r"is not XML.*copy it again"),
-        (layouts.lightrag, GRAPH, BOMB.encode(), r"declares a DTD or entities.*take the declaration out"),
+        (layouts.lightrag, GRAPH, BOMB.encode(), r"declares a DTD or entities.*remove the declaration"),
         (layouts.lightrag, GRAPH, LOOSE.encode(), r"edge 1: there is no node 'b'"),
         (layouts.gfmrag1, STAGE + "test.json", b'[{"question": "x", "answer": true}]', r"\[True\] should be a list"),
         (
             layouts.gfmrag1, STAGE + "test.json", b'[{"question": "x", "supporting_facts": ["Nowhere"]}]',
-            r"question 1 names the passage 'Nowhere', which is not there",
+            r"question 1 names the passage 'Nowhere', which is missing",
         ),
         (
             layouts.gfmrag1, STAGE + "test.json", b'[{"id": 1, "question": "x"}, {"id": 1, "question": "y"}]',
@@ -58,12 +58,12 @@ def openie(*docs) -> bytes:
         (layouts.gfmrag2, NODES, b"name,kind\n", r"has no column 'type'; it has name, kind: is it of"),
         (layouts.gfmrag2, NODES, HEAD + b"a,b\n", r"row 2 has 2 fields and the header 3"),
         (layouts.gfmrag2, NODES, HEAD + b'"a"b,c,d\n', r"is not CSV.*write it again"),
-        (layouts.gfmrag2, NODES, HEAD + b"a,b,\na,b,\n", r"row 3: the node 'a' stands twice"),
+        (layouts.gfmrag2, NODES, HEAD + b"a,b,\na,b,\n", r"row 3: the node 'a' occurs twice"),
         (layouts.gfmrag2, NODES, HEAD + b"a,b,open('x')\n", r"neither JSON nor a Python"),
         (layouts.gfmrag2, NODES, HEAD + b"a,document,\n", r"the document 'a' has no text"),
         (layouts.gfmrag2, EDGES, b"source,relation,target\norsby,is,x\n", r"there is no node 'x' in nodes"),
         (layouts.youtu, YOUTU, json.dumps([{"start_node": EDGE["start_node"]}]).encode(), r"'end_node' is missing"),
-        (layouts.youtu, TALES, b"one\ntwo", r"line 1 should begin a chunk.*is it the file of chunks"),
+        (layouts.youtu, TALES, b"one\ntwo", r"line 1 should begin a chunk.*is this the file of chunks"),
     ],
 )  # fmt: skip
 def test_a_spoilt_file_is_named_with_what_to_do(tmp_path, layout, name, content, said):

@@ -171,11 +171,11 @@ def test_unknown_passages(read):
     [
         ("q1 Q0 p1 1 0.5\n", "line 1 has 5 fields, where 6 are expected"),
         (PLAIN + "q1 Q0 New York 3 0.5 them\n", "line 4 has 7 fields.*a space within an id is written %20"),
-        ("\n\nq1 Q0 p1 first 0.5 x\n", "line 3: the rank 'first' is not a whole number"),
-        ("q1 Q0 p1 1 high x\n", "line 1: the score 'high' is not a finite number"),
+        ("\n\nq1 Q0 p1 first 0.5 x\n", "line 3: the rank 'first' should be a whole number"),
+        ("q1 Q0 p1 1 high x\n", "line 1: the score 'high' should be a finite number"),
         ("q1 Q0 p1 1 nan x\n", "the score 'nan'"),
         ("q1 Q0 p1 1 inf x\n", "the score 'inf'"),
-        (PLAIN + "q1 Q0 p2 3 0.1 them\n", "line 4: the ranking of question and passage .*p2.* stands already"),
+        (PLAIN + "q1 Q0 p2 3 0.1 them\n", "line 4: the ranking of question and passage .*p2.* is already"),
         (b"q1 Q0 \xff 1 0.5 x\n", "line 1 is not UTF-8"),
         ("q1 Q0 p1 1 0.5 x\n".encode("utf-16"), "line 1 is not UTF-8"),
         ("", "none of the questions is in the file, 'q1', 'q2' \\(2\\)"),
@@ -195,8 +195,8 @@ def test_what_is_no_run_is_refused_with_its_line(read, text, said):
     ("text", "said"),
     [
         ("q1 0 p1\n", "line 1 has 3 fields, where 4 are expected: qid 0 passage relevance"),
-        ("q1 0 p1 yes\n", "line 1: the relevance 'yes' is not a whole number"),
-        ("q1 0 p1 1\nq1 0 p1 0\n", "line 2: the judgement of question and passage .*p1.* stands already"),
+        ("q1 0 p1 yes\n", "line 1: the relevance 'yes' should be a whole number"),
+        ("q1 0 p1 1\nq1 0 p1 0\n", "line 2: the judgement of question and passage .*p1.* is already"),
         ("q1 0 p9 1\n", "line 1: there is no passage 'p9'"),
         ("q9 0 p1 1\n", "none of the questions is in the file"),
     ],
@@ -250,7 +250,7 @@ def test_it_keeps_the_promises_of_a_method(tiny_index, theirs):
     assert evidence.ranking == [("p3", 3.0)] and evidence.passages[0].item == tiny_dataset().passage("p3")
     assert colbert.retrieve(questions[0].question, budget=1).passages == ()
     assert colbert.retrieve("  ").passages == ()
-    with pytest.raises(SettingError, match=r"was read for 3 questions, and 'Which else\?' is none of them"):
+    with pytest.raises(SettingError, match=r"was read for 3 questions, and 'Which else\?' is not among them"):
         colbert.retrieve("Which else?")
     assert "colbert" in repr(colbert)
 

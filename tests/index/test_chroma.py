@@ -112,7 +112,7 @@ def test_agreement_counts_what_is_missed(tiny_index, monkeypatch):
     monkeypatch.setattr(chroma.PassageStore, "nearest", lambda self, vector, k: (np.array([0]), np.array([1.0])))
     shares = agreement(tiny_index, [QUESTION], k=4).shares
     assert shares in ((0.25,), (0.0,))
-    with pytest.raises(SettingError, match="measured on questions"):
+    with pytest.raises(SettingError, match="was given no questions"):
         agreement(tiny_index, [])
 
 

@@ -320,7 +320,7 @@ def test_bad_input_is_refused_in_words():
     graph = grouped(2, 5)
     with pytest.raises(SettingError, match="vectors has 10 rows and relations has 9"):
         detect(graph._replace(relations=graph.relations[:9]), Perception())
-    with pytest.raises(SettingError, match="no finite number"):
+    with pytest.raises(SettingError, match="NaN or infinite"):
         detect(graph._replace(vectors=np.full((10, 2), np.nan, np.float32)), Perception())
     with pytest.raises(SettingError, match="struct_weight=0; it should be a share, above 0 to 1"):
         Perception(struct_weight=0)

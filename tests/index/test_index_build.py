@@ -239,7 +239,7 @@ def test_a_folder_without_an_index_says_how_to_build_one(tmp_path):
         Index.open(tmp_path / "nowhere")
     assert not (tmp_path / "nowhere").exists()
     (tmp_path / "corpus.jsonl").touch()
-    with pytest.raises(IndexFault, match=f"{tmp_path} holds data, and no index; .*`workbench index {tmp_path}`"):
+    with pytest.raises(IndexFault, match=f"{tmp_path} holds data, not an index; .*`workbench index {tmp_path}`"):
         Index.open(tmp_path)
 
 
@@ -251,7 +251,7 @@ def test_an_encoder_that_has_no_settings_must_be_passed(tiny_index):
 @pytest.mark.parametrize(
     ("passages", "said"),
     [
-        ((), "needs at least one passage"),
+        ((), "needs at least one"),
         ((Passage("p", "", "a"), Passage("p", "", "b")), "'p' occurs twice"),
         ((Passage("p", "", "\ud800"),), "half a character"),
     ],

@@ -47,9 +47,9 @@ class Exchanged(TinyEncoder):
 
 def test_other_vectors_under_the_same_name_are_refused(tiny_index):
     opened, before = Index.open(tiny_index.folder, Exchanged()), dict(tiny_index.manifest)
-    with pytest.raises(IndexFault, match="'tiny' gives a text another vector than the index has of it"):
+    with pytest.raises(IndexFault, match="'tiny' computes another vector for a text than the index holds"):
         opened.encode_query("Which lake?")
-    with pytest.raises(IndexFault, match="it is another model under the same name"):
+    with pytest.raises(IndexFault, match="two models have the same name"):
         opened.insert([Passage("p9", "New", "New.")], TinyEngine(), progress=False)
     assert Index.open(tiny_index.folder).manifest == before
 

@@ -175,11 +175,11 @@ def test_a_model_that_pools_without_its_instruction_gets_the_library_s_vectors(p
 
 def test_a_gpu_that_is_not_there_is_said(plain, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(SettingError, match=r"device='cuda' is not there: torch .* finds no GPU; use device=cpu"):
+    with pytest.raises(SettingError, match=r"device='cuda' is not available: torch .* finds no GPU; use device=cpu"):
         encoder(f"{plain}[device=cuda]").encode(["orsby"])
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    with pytest.raises(SettingError, match=r"'cuda:2' is not there: .* finds 2 GPUs"):
+    with pytest.raises(SettingError, match=r"'cuda:2' is not available: .* finds 2 GPUs"):
         models.device_here("cuda:2")
     assert [models.device_here(one) for one in ("cpu", "cuda", "cuda:1", "auto")] == ["cpu", "cuda", "cuda:1", "cuda"]
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)

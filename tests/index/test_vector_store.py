@@ -210,9 +210,9 @@ class Exchanged(CountingEncoder):
 
 def test_another_model_under_the_same_name_does_not_come_beside_what_is_stored(tmp_path):
     build(tmp_path / "first", layers=["passages"])
-    said = "'tiny' gives a text another vector than the working folder has of it.*workbench answers --forget 'tiny'"
+    said = "'tiny' computes another vector for a text than the working folder holds.*workbench answers --forget 'tiny'"
     with pytest.raises(IndexFault, match=said):
         build(tmp_path / "second", Exchanged())
     third = build(tmp_path / "third", Exchanged(), layers=["passages"])  # all of it is stored
-    with pytest.raises(IndexFault, match="another vector than the index has of it"):
+    with pytest.raises(IndexFault, match="another vector for a text than the index holds"):
         third.encode_query("Which lake?")

@@ -85,7 +85,7 @@ def test_rounds_end_with_the_bytes_of_asking_one_by_one(town, tmp_path, serve, m
         (["index", "TOWN", "-e", "rules"], "index asks no endpoint here"),
         ([], "name one"),
         (["bundle", "runs"], "name one"),
-        (["index", "TOWN", "-e", MODEL, "--record", "a.sqlite"], "stands before the verb"),
+        (["index", "TOWN", "-e", MODEL, "--record", "a.sqlite"], "comes after the verb"),
         (["index", "NOWHERE", "-e", MODEL], "NOWHERE"),
     ],
 )

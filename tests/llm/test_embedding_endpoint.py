@@ -234,7 +234,7 @@ def test_what_was_paid_for_is_kept_in_the_working_folder(serve, make):
     assert np.array_equal(second.encode_query("Which lake?"), query) and not server.seen and not second.live
     second.encode([*TEXTS[:2], "new"]), second.encode(["newer"])
     assert inputs(server) == [[TEXTS[0]], ["new"], ["newer"]], "the first is compared with what is kept, once"
-    with pytest.raises(IndexFault, match="'openai:m' gives a text another vector than the working folder has of it"):
+    with pytest.raises(IndexFault, match="'openai:m' computes another vector for a text than the working folder holds"):
         make(serve(exchanged)).encode([TEXTS[0], "newest"])
 
 
@@ -317,9 +317,9 @@ def test_an_endpoint_that_serves_another_model_by_now_is_noticed_at_a_question(s
     Index.build(tiny_dataset(), None, tmp_path / "index", encoder=make(first, record=tmp_path / "r"), progress=False)
     for given in ({}, {"record": tmp_path / "r"}):
         opened = Index.open(tmp_path / "index", make(other, **given))
-        with pytest.raises(IndexFault, match="'openai:m' gives a text another vector than the index has of it"):
+        with pytest.raises(IndexFault, match="'openai:m' computes another vector for a text than the index holds"):
             opened.encode_query("Which lake?")
-        with pytest.raises(IndexFault, match="it is another model under the same name"):
+        with pytest.raises(IndexFault, match="two models have the same name"):
             opened.encode(["Which lake?"])
 
 

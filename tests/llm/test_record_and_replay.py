@@ -105,9 +105,9 @@ def test_a_replay_of_a_local_model_loads_no_model(tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["ask", "INDEX", "?", "--record", "FILE"], "rules are not recorded"),
+        (["ask", "INDEX", "?", "--record", "FILE"], "rules always answer the same and are not recorded"),
         (["ask", "INDEX", "?", "--replay", "FILE"], "does not exist; make one with"),
-        (["ask", "INDEX", "?", "--replay", "FILE", "--record", "FILE"], "give one of them"),
+        (["ask", "INDEX", "?", "--replay", "FILE", "--record", "FILE"], "give only one of them"),
     ],
 )
 def test_mistakes_are_told_in_one_line(words, said, tmp_path):

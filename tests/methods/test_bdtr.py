@@ -251,7 +251,7 @@ def test_a_joint_chain_comes_with_the_last_thoughts_before_their_search(index):
 
 @pytest.mark.parametrize("settings", [{"iterations": 0}, {"bgec": False}, {"thoughts": "apart"}])
 def test_a_joint_chain_needs_a_last_round_with_both_thoughts_and_a_calibration(index, settings):
-    with pytest.raises(SettingError, match=r"chain=joint .* should be after|thoughts=apart"):
+    with pytest.raises(SettingError, match=r"chain=joint .* use chain=after|thoughts=apart"):
         bdtr(index, scripted(), chain="joint", **settings)
 
 

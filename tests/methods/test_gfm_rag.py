@@ -118,7 +118,7 @@ def test_a_checkpoint_of_the_hub_is_taken_at_its_commit(tmp_path, monkeypatch):
         raise OSError("no route")
 
     monkeypatch.setattr("huggingface_hub.hf_hub_download", unreachable)
-    for name, said in (("nowhere", "is no folder"), ("rmanluo/GFM-RAG-8M@main", "names no commit")):
+    for name, said in (("nowhere", "is not a folder"), ("rmanluo/GFM-RAG-8M@main", "names no commit")):
         with pytest.raises(SettingError, match=said):
             hub.locate(name)
     with pytest.raises(DataError, match=r"cannot be fetched \(no route\).*hf download"):

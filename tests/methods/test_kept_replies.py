@@ -81,7 +81,7 @@ def test_a_trace_stands_in_for_the_engine(index, tmp_path, level):
     rated = [one for seed in more.rated for one in seed.neighbours if one.score is not None]
     unknown = [one for one in rated if one.reason == UNRATED]
     assert 0 < len(unknown) < len(rated) and all((one.score, one.tier) == (4, "Weak") for one in unknown)
-    with pytest.raises(SettingError, match="no reply to fact_filter is kept for this; give engine="):
+    with pytest.raises(SettingError, match="no reply of fact_filter for these settings; pass engine="):
         again.retrieve("who broadcasts show 3?")
 
 

@@ -63,7 +63,7 @@ def test_a_subgraph_has_what_it_shows(tiny_index):
 
 def test_a_graph_without_names_says_so(tiny_index):
     fact = int((tiny_index.facts.subjects != tiny_index.facts.objects).argmax())
-    with pytest.raises(SettingError, match="knows no names; take the `graph` of an index"):
+    with pytest.raises(SettingError, match="has no names of nodes; use the `graph` of an index"):
         tiny_index.graph.stating_again(tiny_index.facts, [fact]).to_networkx()
     assert tiny_index.graph.stating_again(tiny_index.facts, []) == tiny_index.graph
 

@@ -223,7 +223,7 @@ def test_budget_holds_and_nothing_is_invented(question, graph, budget, shorten):
         ("graph-walk[profile=released,lines=0.2]", "lines has no effect"),
         ("graph-walk[hops=3]", "no setting 'hops'"),
         ("zip", "no compressor is called 'zip'"),
-        (7, "7 is no compressor"),
+        (7, "7 is not a compressor"),
     ],
 )
 def test_what_is_no_compressor_is_refused(spec, said):

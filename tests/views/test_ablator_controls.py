@@ -148,8 +148,8 @@ def test_everything_that_was_tried_on_a_question_is_listed(ablator):
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ({"method": "bm25"}, "'bm25' is not among hipporag2, dense"),
-        ({"colour": 1}, "no setting 'colour' can be moved"),
+        ({"method": "bm25"}, "'bm25' is not among the methods hipporag2, dense"),
+        ({"colour": 1}, "the setting 'colour' cannot be changed"),
         ({"prompt": "limerick"}, "prompt='limerick' is unknown"),
         ({"compress": "zip"}, "no compressor is called 'zip'"),
         ({"budget": 0}, "budget=0"),

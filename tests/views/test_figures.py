@@ -120,7 +120,9 @@ def test_the_same_data_give_the_same_bytes(index, tmp_path, suffix):
 
 
 def test_another_kind_of_file_is_refused(tiny_index, tmp_path):
-    with pytest.raises(SettingError, match=r"graph\.txt has no suffix of a picture; choose one of \.png, .* or none"):
+    with pytest.raises(
+        SettingError, match=r"graph\.txt has no suffix of a picture; end it in one of \.png, .* or give none"
+    ):
         degree_figure(tiny_index.graph).save(tmp_path / "graph.txt")
 
 

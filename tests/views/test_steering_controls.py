@@ -176,7 +176,7 @@ def test_a_saved_run_alone_tells_what_its_traces_hold(run):
     assert widget.drawing is None and "Direct" in widget._ratings.html
     assert widget.ask("s2").question == OTHER.question
     for refused in (lambda: widget.set(beta=1), lambda: widget.rate("kestrel", "ilse", 5), widget.beside, widget.reset):
-        with pytest.raises(SettingError, match="needs the index: give index="):
+        with pytest.raises(SettingError, match="needs the index; pass index="):
             refused()
     assert widget.stage(0) is widget.shown
     Checked(widget._head.html + widget._table.html + widget._ratings.html)

@@ -58,7 +58,7 @@ def test_without_a_run_every_table_of_every_source_is_shown():
             assert {cell.verdict for cell in shown.cells} == {NOT_MEASURED}
             assert len(cells(verdicts)) == len(shown.cells) and not any(one["ours"] for one in cells(verdicts))
     assert "not measured" in repr(verdicts) and Checked(verdicts.static_html())
-    with pytest.raises(SettingError, match=r"no cell is chosen; click one, or name it"):
+    with pytest.raises(SettingError, match=r"no cell is chosen; click a cell, or choose it by name"):
         verdicts.questions()
 
 
@@ -148,7 +148,7 @@ def test_what_is_not_measured_shows_the_run_that_the_paper_asks_for(verdicts):
     assert conditions.of == ("ircot[backbone=hipporag2[profile=released]], read by direct",) or conditions.of
     assert "the paper's conditions ask for ircot" in " ".join(Checked(verdicts._conditions.html).shown)
     assert verdicts.questions().rows == () and "there is no run" in verdicts._behind.html
-    with pytest.raises(SettingError, match="not measured"):
+    with pytest.raises(SettingError, match="has no measurement"):
         verdicts.trace("q1")
 
 
@@ -168,7 +168,7 @@ def test_claims_stand_beside_each_other(verdicts):
     [
         (lambda one: one.paper("nature"), "there is no paper 'nature'; choose one of bdtr"),
         (lambda one: one.table("9"), "there is no table '9'; choose one of 1, text, 2"),
-        (lambda one: one.cell("Nobody"), "table 2 of bdtr has no such cell; its methods are Original"),
+        (lambda one: one.cell("Nobody"), "table 2 of bdtr has no such cell; choose one of its methods: Original"),
         (lambda one: one.filter(colour="red"), "there is no filter 'colour'"),
     ],
 )

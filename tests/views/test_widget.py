@@ -116,7 +116,7 @@ def test_a_question_is_asked_once_per_method_and_settings(tiny_index, tiny):
     assert first.method == "bm25" and len(first.ranking) == 3 and first.answer == ""
     assert [one.method for one in session.others(tiny.questions[0], "words", ["dense"])] == ["dense"]
     assert session.retrieval(tiny.questions[1], "words") is not first and len(reports) == 3
-    with pytest.raises(SettingError, match="'raptor' is not among dense, words"):
+    with pytest.raises(SettingError, match="'raptor' is not among the methods dense, words"):
         session.retrieval(tiny.questions[0], "raptor")
 
 
@@ -126,5 +126,5 @@ def test_traces_in_memory_know_their_question(saved):
     assert session.retrieval(session.questions[0], "one").trace is saved
     with pytest.raises(SettingError, match="a saved retrieval cannot be changed"):
         session.retrieval(session.questions[0], "one", tau=0.5)
-    with pytest.raises(SettingError, match="there is no trace to show"):
+    with pytest.raises(SettingError, match="no trace was given"):
         open_session({})

@@ -103,7 +103,7 @@ def questions_of(run: Run, questions: Iterable[Question] | None = None) -> dict[
     whole = len(ids) == run.config["questions"]["n"]
     if whole and key_of(questions=[asdict(question) for question in mine.values()]) != run.config["questions"]["hash"]:
         raise SettingError(
-            f"the questions have the ids of those of the run {run.folder}, but not their texts, gold or types; "
+            f"the questions have the same ids as those of the run {run.folder}, but other texts, gold or types; "
             "pass the questions as they were when it was made"
         )
     return mine
@@ -113,7 +113,9 @@ def same_questions(first: Run, *others: Run) -> None:
     """Raise :class:`SettingError` unless all runs were asked the same questions."""
     for run in others:
         if run.config["questions"] != first.config["questions"]:
-            raise SettingError(f"the runs {first.folder} and {run.folder} were asked different questions")
+            raise SettingError(
+                f"the runs {first.folder} and {run.folder} have different questions; pass runs over the same questions"
+            )
 
 
 def kinds_among(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Any, set[str]]]:

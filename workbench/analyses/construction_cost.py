@@ -82,7 +82,7 @@ def construction_cost(
     default those of the indexes."""
     indexes = [indexes] if isinstance(indexes, Index) else list(indexes)
     if not indexes:
-        raise SettingError("construction_cost needs at least one index")
+        raise SettingError("construction_cost was given no index; pass at least one, such as wb.Index.open(folder)")
     methods = None if methods is None else list(methods)
     layers = [row for index in indexes for row in _layer_rows(index)]
     minutes = {(index.name, kind): _minutes(index, kind) for index in indexes for kind in _standing(index)}

@@ -101,10 +101,10 @@ def _share_shown(row: Mapping[str, Any]) -> float | None:
 def _price(prices: float | Mapping[str, float] | None, reader: str) -> float | None:
     if isinstance(prices, Mapping):
         if reader not in prices:
-            raise SettingError(f"prices has none for the reader {reader!r}; it has {', '.join(prices)}")
+            raise SettingError(f"prices lacks the reader {reader!r}; it has {', '.join(prices)}: add the missing price")
         prices = prices[reader]
     if prices is not None and not 0 <= prices < float("inf"):
-        raise SettingError(f"price {prices!r}; it should be US dollars per million tokens, from 0 on")
+        raise SettingError(f"prices={prices!r}; a price should be US dollars per million tokens, 0 or more")
     return prices
 
 
@@ -160,7 +160,7 @@ def pareto(
     costs = construction if isinstance(construction, ConstructionCost) else construction_cost(construction)
     rows_asked = [_quality_row(*of_run, measure) for of_run in of_runs(runs, methods)]
     if unknown := [row["data"] for row in rows_asked if row["data"] not in costs.data]:
-        raise SettingError(f"construction={', '.join(costs.data)}; it should have the index of {unknown[0]!r} as well")
+        raise SettingError(f"construction has the indexes of {', '.join(costs.data)}; add that of {unknown[0]!r}")
     named = [published_as(row["data"]) for row in rows_asked] if beside is None else list(beside)
     basis = _basis(rows_asked, costs)
     ours = _fronts(_costed(row, costs, basis) for row in rows_asked)

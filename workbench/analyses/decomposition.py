@@ -60,7 +60,7 @@ def decomposition(
     reasoning_share_read (without `cut`). `cut` is None if the run does not record the text that was read."""
     by, runs = tuple(by), runs_of(runs)
     if unknown := [name for name in by if name not in (EVERY, "type", "hops")]:
-        raise SettingError(f"by={unknown[0]!r}; it should be all, type or hops")
+        raise SettingError(f"by={unknown[0]!r} is unknown; choose all, type or hops")
     rows, left_out = [], set()
     for reader, run, method in of_runs(runs, methods):
         judged = judgements(run, method, measure, coverage)
@@ -192,7 +192,7 @@ def recomputed_routing(
     live = labels if isinstance(labels, str) else None
     for name in (sparql, cot, *([live] if live else [])):
         if name not in by_reader:
-            raise SettingError(f"there is no run of a reader {name!r}; there are {', '.join(by_reader)}")
+            raise SettingError(f"no run has the reader {name!r}; choose one of {', '.join(by_reader)}")
     prompts = {"sparql": by_reader[sparql], "cot": by_reader[cot]}
     _check_prompts(prompts, {sparql: by_reader[sparql], cot: by_reader[cot]}, by_reader[live] if live else None)
     measure = _measure(measure, prompts.values())
@@ -220,7 +220,7 @@ def _check_prompts(prompts: Mapping[str, Run], named: Mapping[str, Run], live: R
         given = parse_spec(run.config["reader"] or "")[1]
         if given.get("route") or given.get("retry") not in (None, "auto"):
             raise SettingError(
-                f"the reader of the run {label!r} is {run.config['reader']}, which asks more than one prompt; routing "
+                f"the reader of the run {label!r} is {run.config['reader']}, which uses more than one prompt; routing "
                 "is recomputed from runs of one prompt each, without route and retry"
             )
 
@@ -230,7 +230,10 @@ def _measure(measure: str | None, runs: Iterable[Run]) -> str:
     shared = [name for name in ([measure] if measure else ACCURACY) if all(name in run.measures for run in runs)]
     if not shared:
         wanted = measure or f"any of {', '.join(ACCURACY)}"
-        raise SettingError(f"the runs {' and '.join(str(run.folder) for run in runs)} do not both have {wanted}")
+        raise SettingError(
+            f"the runs {' and '.join(str(run.folder) for run in runs)} do not both have {wanted}; evaluate both with "
+            f"it: measures=[…, {measure or ACCURACY[0]!r}]"
+        )
     return shared[0]
 
 
@@ -257,7 +260,7 @@ def routed(
     abstention, by the other; `prompts` are the runs of `sparql` and `cot`."""
     answers = {prompt: _stored(run, method, measure) for prompt, run in prompts.items()}
     if unknown := sorted({*labels.values()} - POLICY.keys()):
-        raise SettingError(f"{unknown[0]!r} is no kind of question; there are {', '.join(POLICY)}")
+        raise SettingError(f"{unknown[0]!r} is not a kind of question; choose one of {', '.join(POLICY)}")
     taken_by_question = {}
     for question in answers["sparql"].keys() & answers["cot"].keys():
         prompt = POLICY[labels.get(question, DEFAULT)]

@@ -48,7 +48,7 @@ def quality_against_k(
     questions = [question for question in questions if question.answers]
     if not questions or not ks or not all(isinstance(k, int) and k > 0 for k in ks):
         raise SettingError(
-            f"{len(questions)} questions with an answer, ks={list(ks)!r}; at least one of each is needed"
+            f"{len(questions)} questions have an answer and ks={list(ks)!r}; pass at least one such question and one k"
         )
     readers = {k: Direct(reader_engine, k=k, layout="passages") for k in sorted(set(ks))}
 
@@ -104,7 +104,7 @@ def recall_curve(
 
     Rows: method, k, recall (None where the run did not rank so many passages), n."""
     if not all(isinstance(k, int) and k > 0 for k in ks):
-        raise SettingError(f"ks={list(ks)!r}; they should be whole numbers from 1 on")
+        raise SettingError(f"ks={list(ks)!r}; each should be a whole number of at least 1")
     gold = {id: set(question.support) for id, question in questions_of(run, questions).items() if question.support}
     rows, cut = [], False
     for method in known_methods(run, methods):
@@ -200,7 +200,7 @@ def wall_clock(run: Run, methods: Iterable[str] | None = None, *, workers: Seque
     Rows: method, workers, n, hours (until the last question is done), seconds (the same per question), speed_up (over
     one worker), waiting (the share of the workers' time in which they have nothing left to do)."""
     if not workers or not all(isinstance(worker, int) and worker > 0 for worker in workers):
-        raise SettingError(f"workers={list(workers)!r}; it should be whole numbers from 1 on")
+        raise SettingError(f"workers={list(workers)!r}; each should be a whole number of at least 1")
     rows = []
     for name, stages in seconds_of(run, methods).items():
         root = run.config["methods"][name]["label"]

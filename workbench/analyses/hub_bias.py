@@ -88,7 +88,7 @@ def hub_bias(
     graph = _graph_of(named)
     against = list(named)[:1] if against is None else list(against)
     if unknown := [label for label in against if label not in named]:
-        raise SettingError(f"against={unknown[0]!r} is none of the methods {', '.join(named)}")
+        raise SettingError(f"against={unknown[0]!r} is not among the methods {', '.join(named)}")
     walks = tuple(_walks(selected, named, progress))
     expected = hubs.hub_bias(graph.strength, graph.strength)
     rows = [_row(label, [walk for walk in walks if walk["method"] == label], expected) for label in named]
@@ -105,7 +105,10 @@ def _graph_of(methods: Mapping[str, Method]):
             raise SettingError(f"{label} has no walk; hub_bias needs `walk_distribution`, as hipporag2 and catrag have")
     first, *others = methods.values()
     if any(other.index is not first.index and other.index.graph != first.index.graph for other in others):
-        raise SettingError("the methods have indexes with different graphs, where strength is not comparable; pass one")
+        raise SettingError(
+            "the methods use indexes with different graphs, whose node strengths are not comparable; pass methods of "
+            "one index"
+        )
     return first.index.graph
 
 

@@ -321,7 +321,7 @@ def judged_accuracy(runs: Runs, judge: Engine | str, methods: Iterable[str] | No
 def _judged(run: Run, method: str, judge: Engine) -> list[dict[str, Any]]:
     """One judgement a question, in the order of the run."""
     if run.config["reader"] is None:
-        raise SettingError(f"nobody read in the run {run.folder}; make it with a reader: wb.evaluate(…, wb.reader(…))")
+        raise SettingError(f"the run {run.folder} has no answers; evaluate with a reader: wb.evaluate(…, wb.reader(…))")
     gold = questions_of(run)
     rows = [_unjudged(gold[row["question_id"]], row) for row in run.rows if row["method"] == method]
     left = [(verdict_row, row) for verdict_row, row in rows if verdict_row["verdict"] is None]

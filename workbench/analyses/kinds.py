@@ -57,7 +57,9 @@ def by_kind(
     (baseline,) = known_methods(run, [baseline or run.methods[0]])
     kinds = list(kinds_among({"question_id": q.id, "type": q.type, "hops": q.hops} for q in gold.values()))
     if not kinds:
-        raise SettingError("none of the questions has a type or a number of hops, so there are no kinds of them")
+        raise SettingError(
+            "no question has a type or a number of hops, so questions cannot be grouped; add 'type' or 'hops' to them"
+        )
     rows: list[dict] = []
     for measure in measured(run, measures):
         scores = {method: run.scores(measure, method) for method in run.methods}
@@ -122,7 +124,9 @@ def _pairs(by_label: Mapping[str, Run], against: str | Mapping[str, str] | None)
     if unknown := [label for pair in named.items() for label in pair if label not in by_label]:
         raise SettingError(f"there is no reader {unknown[0]!r}; there are {', '.join(by_label)}")
     if not named:
-        raise SettingError("one reader has nothing to be compared with; pass the runs of two, or a grid")
+        raise SettingError(
+            "only one reader was given, and readers are compared; pass the runs of two readers, or a grid"
+        )
     for ours, base in named.items():
         same_questions(by_label[ours], by_label[base])
     return list(named.items())
@@ -175,7 +179,9 @@ def at_equal_nodes(
     answers)."""
     reference = reference or next((name for name in run.methods if name.partition("[")[0] == "dotrag"), None)
     if reference is None:
-        raise SettingError(f"the run {run.folder} has no dotrag; name the method whose nodes are counted: reference=…")
+        raise SettingError(
+            f"the run {run.folder} has no method dotrag; name another method to count the nodes of: reference=…"
+        )
     known_methods(run, [reference])
     by_id = questions_of(run, questions)
     gold = {id: question for id, question in by_id.items() if question.answer_set and question.answers}

@@ -134,7 +134,9 @@ def rounds_curve(run: Run, *, progress: bool = True) -> Analysis:
         label: described for label, described in run.config["methods"].items() if "iterations" in described["settings"]
     }
     if not described:
-        raise SettingError(f"no method of the run {run.folder} counts iterations; see rounds_specs('ircot')")
+        raise SettingError(
+            f"no method of the run {run.folder} counts iterations; evaluate those of rounds_specs('ircot')"
+        )
     rows = []
     for label, method_config in described.items():
         read = replays(run, label, progress=progress).values()
@@ -328,7 +330,7 @@ def ablation(run: Run, static: str | None = None) -> Analysis:
     (static,) = known_methods(run, [static or run.methods[0]])
     labels = [name for name in run.methods if "bgec" in run.config["methods"][name]["settings"]]
     if not labels:
-        raise SettingError(f"the run {run.folder} has no bdtr; see ablation_specs('hipporag2')")
+        raise SettingError(f"the run {run.folder} has no method bdtr; evaluate those of ablation_specs('hipporag2')")
     shared = measured(run, COMPARED)
     base = run.scores(shared[0], static)
     rows = []

@@ -148,7 +148,7 @@ def read_names(path: str | Path) -> Names:
 def _name(row: dict, where: str) -> Name:
     name = record(Name, row, where)
     if not PLACEHOLDER.fullmatch(name.placeholder):
-        raise DataError(f"{where}: {name.placeholder!r} is no placeholder; one is written [PERSON#12]")
+        raise DataError(f"{where}: {name.placeholder!r} is not a placeholder; write it like [PERSON#12]")
     return name
 
 
@@ -164,5 +164,5 @@ def read_aliases(path: str | Path) -> tuple[Named, ...]:
     """A table of aliases made by hand: JSON Lines of `name`, and optionally `type`, `aliases`, `passages`."""
     names = tuple(record(Named, row, where) for where, row in rows(Path(path)))
     if not names:
-        raise DataError(f'{path} holds no name; it needs one {{"name", "type", "aliases"}} a line')
+        raise DataError(f'{path} contains no names; each line should be {{"name", "type", "aliases"}}')
     return names

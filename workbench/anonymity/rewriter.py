@@ -184,7 +184,9 @@ class Rewriter:
 
     def _occurrences(self, text: str) -> list[Occurrence]:
         if held := PLACEHOLDER.search(text):
-            raise DataError(f"a text holds {held[0]!r} already, so it could not be restored; anonymise the original")
+            raise DataError(
+                f"a text already contains the placeholder {held[0]!r} and could not be restored; anonymise the original"
+            )
         plain, occurrences, at = folded(text), [], 0
         for word in _WORD.finditer(plain):
             form = self._longest(plain, word) if word.start() >= at else None

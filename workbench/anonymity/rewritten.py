@@ -49,10 +49,12 @@ def anonymised(data: Dataset, entities: Iterable[Named]) -> Anonymised:
     Ids become numbers, because ids made of titles tell the names; answers that become equal are one. Profiles of an
     imported index are refused. Raises :class:`DataError` if a text holds placeholders already."""
     if data.profiles is not None:
-        raise DataError(f"{data.name!r} is an imported index, whose profiles hold names; anonymise its documents")
+        raise DataError(
+            f"{data.name!r} has profiles of an imported index, which contain names; anonymise the original documents"
+        )
     entities = tuple(entities)
     if not entities:
-        raise DataError(f"no name was found in {data.name!r}; give a table of names")
+        raise DataError(f"no names were found in {data.name!r}; pass a table of names")
     rewriter = Rewriter(entities, _texts(data))
     ids = {passage.id: f"p{number:04}" for number, passage in enumerate(data.passages, 1)}
     passages = [_passage(rewriter, passage, ids) for passage in data.passages]

@@ -75,7 +75,9 @@ def choice(data: Dataset, names: Names, *, corpus: Corpus = "anonymised", seed: 
     options have other placeholders of the same kinds; with a seed they are the same every time. Questions of whose
     kind there are too few are left out."""
     if corpus != "anonymised":
-        raise SettingError(f"corpus={corpus!r}: the options are placeholders, which only the anonymised passages hold")
+        raise SettingError(
+            f"corpus={corpus!r}: the options are placeholders, which only anonymised passages contain; use 'anonymised'"
+        )
     others: dict[str, list[str]] = defaultdict(list)
     for name in names.names:
         others[kind(name.placeholder)].append(name.placeholder)
@@ -110,9 +112,12 @@ def _with(text: str, held: Sequence[str], instead: Sequence[str]) -> str:
 
 def _task(data: Dataset, names: Names, questions: Sequence[Question], task: str, corpus: Corpus) -> Dataset:
     if corpus not in get_args(Corpus):
-        raise SettingError(f"corpus={corpus!r} is none; it is {' or '.join(get_args(Corpus))}")
+        raise SettingError(f"corpus={corpus!r} is unknown; choose {' or '.join(get_args(Corpus))}")
     if not questions:
-        raise DataError(f"{data.name!r} has no question of which a task of {task} can be made; answers need names")
+        raise DataError(
+            f"no question of {data.name!r} has an answer with a known name, as a {task} task needs; choose another "
+            "data set, or a larger table of names"
+        )
     passages = data.passages
     if corpus == "original":
         passages, _ = restored(replace(data, questions=()), names)

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 from workbench.errors import EngineError, SettingError, WorkbenchError
 from workbench.evaluation import sums
@@ -24,6 +26,7 @@ from workbench.integrity import flaws, unseal
 from workbench.llm.record import Recording, taken_out
 from workbench.records import Record
 
+T = TypeVar("T")
 EVIDENCE = "retrieved"  # the folder of a grid with its evidence
 
 
@@ -61,133 +64,124 @@ def check(place: str | Path) -> Checked:
     there."""
     path = Path(place)
     kind = kind_of(path)
-    with _alone(kind, path):
-        files, damage = _CHECKS[kind](path)
-    return Checked(str(place), kind, files, tuple(damage))
-
-
-@contextmanager
-def _alone(kind: str, path: Path) -> Iterator[None]:
-    """Nobody writes it meanwhile. Who may only read it takes no lock."""
-    locks = {"index": lambda: Store(path).lock(), "run": lambda: locked(path), "grid": lambda: locked(path)}
+    locks = {"index": Store(path).lock, "run": partial(locked, path), "grid": partial(locked, path)}
+    report = _Report()
     with ExitStack() as held:
-        with suppress(OSError):
+        with suppress(OSError):  # who may only read it takes no lock
             held.enter_context(locks.get(kind, nullcontext)())
-        yield
+        _CHECKS[kind](path, report)
+    return Checked(str(place), kind, report.files, tuple(report.damage))
 
 
 def kind_of(path: Path) -> str:
     """The kind of what a path holds."""
-    kinds = {"manifest.json": "index", "run.json": "run", "grid.json": "grid", "bundle.json": "bundle"}
     if path.is_file():
         return "recording"
-    kind_found = next((kind for name, kind in kinds.items() if (path / name).exists()), None)
-    kind_found = kind_found or ("run" if (path / sums.FILE).exists() else None)
-    kind_found = kind_found or ("index" if any(path.glob("passages-*")) else None)
-    if kind_found is None:
-        raise SettingError(f"{path} is no index, run, grid, recording or bundle; name the folder, or the file, of one")
-    return kind_found
+    holds = {"manifest.json": "index", "run.json": "run", "grid.json": "grid", "bundle.json": "bundle",
+             sums.FILE: "run", "passages-*": "index"}  # fmt: skip
+    for name, kind in holds.items():
+        if any(path.glob(name)):
+            return kind
+    raise SettingError(
+        f"{path} is not an index, a run, a grid, a recording or a bundle; give the path of what is to be checked"
+    )
 
 
-def _index(path: Path) -> tuple[int, list[Damage]]:
+class _Report:
+    """The files that were looked at, and the damage."""
+
+    def __init__(self) -> None:
+        self.files, self.damage = 0, list[Damage]()
+
+    def note(self, file: Path, what: str, remedy: str) -> None:
+        self.damage.append(Damage(str(file), what, remedy))
+
+    def read(self, file: Path, remedy: str, look: Callable[..., T], *given: Any) -> T | None:
+        """What is read of a file; None with a note where it is damaged."""
+        try:
+            return look(*given)
+        except WorkbenchError as error:
+            self.note(file, f"cannot be read ({error})", remedy)
+            return None
+
+
+def _index(path: Path, report: _Report) -> None:
     store, again = Store(path), "and the command that built the index makes it again"
-    damage, files = list[Damage](), 1
-    try:
-        layers = store.read_manifest()["layers"]
-    except WorkbenchError as error:
-        layers = {}
-        damage.append(Damage(str(store.manifest_path), f"is damaged ({error})", f"delete it, {again}"))
-    for kind, named in layers.items():
+    manifest = report.read(Store(path).manifest_path, f"delete it, {again}", store.read_manifest)
+    report.files += 1
+    for kind, named in (manifest or {"layers": {}})["layers"].items():
         folder = store.path(kind, named["key"])
         try:
             description = unseal(json.loads((folder / DESCRIPTION).read_text("utf-8")))
-            noted = description.pop(FILES, {})
-            flawed = flaws(folder, noted)
+            files = description.pop(FILES, {})
+            flawed = flaws(folder, files)
             if {"key": named["key"], **description} != named:
                 flawed |= {DESCRIPTION: "is not what the manifest names"}
         except (OSError, ValueError) as error:
-            noted, flawed = {}, {DESCRIPTION: f"is damaged ({error})"}
-        files += 1 + len(noted)
-        damage += [Damage(str(folder / name), what, f"delete its folder, {again}") for name, what in flawed.items()]
-    if not damage:
-        _try(lambda: Index.open(path), path, "do what it says", damage)
-    return files, damage
+            files, flawed = {}, {DESCRIPTION: f"is damaged ({error})"}
+        report.files += 1 + len(files)
+        for name, what in flawed.items():
+            report.note(folder / name, what, f"delete its folder, {again}")
+    if not report.damage:
+        report.read(path, "do what it says", Index.open, path)
 
 
-def _try(look: Callable[[], object], path: Path, remedy: str, damage: list[Damage]) -> None:
-    try:
-        look()
-    except WorkbenchError as error:
-        damage.append(Damage(str(path), f"cannot be read ({error})", remedy))
-
-
-def _run(path: Path) -> tuple[int, list[Damage]]:
-    again = "delete it, and the same evaluation makes it again"
-    files, damage = 0, list[Damage]()
-    try:
-        noted = sums.noted(path)
-    except WorkbenchError as error:
-        damage.append(Damage(str(path / sums.FILE), f"cannot be read ({error})", again))
-    else:
-        flawed = flaws(path, noted)
-        files += len(noted) + 2
-        damage += [Damage(str(path / name), what, again) for name, what in flawed.items()]
+def _run(path: Path, report: _Report) -> None:
+    again, before = "delete it, and the same evaluation makes it again", len(report.damage)
+    files = report.read(path / sums.FILE, again, sums.noted, path)
+    if files is not None:
+        report.files += len(files) + 2
+        flawed = flaws(path, files)
+        for name, what in flawed.items():
+            report.note(path / name, what, again)
         for name in {sums.ROWS, sums.TIMINGS} - flawed.keys():
-            _try(lambda name=name: list(sums.read_lines(path, name)), path / name, again, damage)
-    if not damage:
-        _try(lambda: (Run(path).rows, Run(path).timed), path, "do what it says", damage)
-    return files, damage
+            report.read(path / name, again, lambda name=name: list(sums.read_lines(path, name)))
+    if len(report.damage) == before:
+        report.read(path, "do what it says", lambda: (Run(path).rows, Run(path).timed))
 
 
-def _grid(path: Path) -> tuple[int, list[Damage]]:
+def _grid(path: Path, report: _Report) -> None:
     evidence = sorted({file.with_suffix("") for file in (path / EVIDENCE).glob("*.json*")})
-    damage, files = list[Damage](), 1 + 3 * len(evidence)
+    report.files += 1 + 3 * len(evidence)
     for file in evidence:
         again = "delete it, and the same command retrieves it again"
-        _try(lambda file=file: read_evidence(file), file.with_suffix(".json"), again, damage)
-    again = "delete it, and the same command writes it again: its runs stay"
-    _try(lambda: Grid(path), path / "grid.json", again, damage)
+        report.read(file.with_suffix(".json"), again, read_evidence, file)
+    report.read(path / "grid.json", "delete it, and the same command writes it again: its runs stay", Grid, path)
     for folder in sorted({file.parent for name in ("run.json", sums.FILE) for file in path.glob(f"*/{name}")}):
-        more, flawed = _run(folder)
-        files, damage = files + more, [*damage, *flawed]
-    return files, damage
+        _run(folder, report)
 
 
-def _recording(path: Path) -> tuple[int, list[Damage]]:
+def _recording(path: Path, report: _Report) -> None:
+    report.files = 1
     try:
         with closing(Recording(path, create=False)) as store:
             keys = store.damaged()
     except EngineError as error:
-        return 1, [Damage(str(path), f"cannot be read ({error})", "record into another file")]
-    what = "holds a reply that is not what was recorded"
-    remedy = "take it out, and it is asked for again: "
-    return 1, [Damage(str(path), what, f"{remedy}{taken_out(path, key)}") for key in keys]
+        keys = ()
+        report.note(path, f"cannot be read ({error})", "record into another file")
+    for key in keys:
+        remedy = f"take it out, and it is asked for again: {taken_out(path, key)}"
+        report.note(path, "holds a reply that is not what was recorded", remedy)
 
 
-def _bundle(path: Path) -> tuple[int, list[Damage]]:
+def _bundle(path: Path, report: _Report) -> None:
     again, file = "write the bundle again: workbench bundle RUN", path / "bundle.json"
     try:
         raw = file.read_bytes()
-        hashes = json.loads(raw)["files"]
-        assert isinstance(hashes, dict)
-    except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
-        return 1, [Damage(str(file), f"is damaged ({error})", again)]
-    damage = []
+        hashes = dict(json.loads(raw)["files"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raw, hashes = None, {}
+        report.note(file, f"is damaged ({error})", again)
+    report.files = 1 + len(hashes)
     for name, wanted in hashes.items():
         target = path / name
         if not target.is_file():
-            damage.append(Damage(str(target), "is missing", again))
+            report.note(target, "is missing", again)
         elif hashlib.sha256(target.read_bytes()).hexdigest() != wanted:
-            damage.append(Damage(str(target), "does not hold what was written", again))
-    if damage and _content(file) != raw:  # replaced meanwhile
-        return _bundle(path)
-    return 1 + len(hashes), damage
+            report.note(target, "does not hold what was written", again)
+    if raw and report.damage and not (file.exists() and file.read_bytes() == raw):  # replaced meanwhile
+        report.damage.clear()
+        _bundle(path, report)
 
 
-def _content(file: Path) -> bytes | None:
-    return file.read_bytes() if file.exists() else None
-
-
-_CHECKS: dict[str, Callable[[Path], tuple[int, list[Damage]]]] = {
-    "index": _index, "run": _run, "grid": _grid, "recording": _recording, "bundle": _bundle,
-}  # fmt: skip
+_CHECKS = {"index": _index, "run": _run, "grid": _grid, "recording": _recording, "bundle": _bundle}

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.markup import escape
 
 from workbench.cli import opening
@@ -20,6 +19,7 @@ from workbench.text import counted
 def insert(
     folder: opt.Folder,
     data: opt.Data,
+    /,
     model: opt.Model,
     encoder: opt.OwnEncoder = None,
     keep_going: opt.KeepGoing = False,
@@ -52,7 +52,8 @@ def insert(
 @verb
 def delete(
     folder: opt.Folder,
-    passages: Annotated[list[str], typer.Argument(help="ids of passages", metavar="ID…")],
+    passages: Annotated[list[str], "ids of passages", "ID…"],
+    /,
     model: opt.Model,
     encoder: opt.OwnEncoder = None,
     keep_going: opt.KeepGoing = False,
@@ -70,7 +71,8 @@ def delete(
 
 @verb
 def check(
-    place: Annotated[Path, typer.Argument(help="an index, a run, a grid, a recording or a bundle", metavar="PLACE")],
+    place: Annotated[Path, "an index, a run, a grid, a recording or a bundle", "PLACE"],
+    /,
 ) -> Output:
     """Whether the files are what was written, read in full and compared with their checksums; exit code 1 if not.
 
@@ -83,7 +85,6 @@ def check(
     whole, parts = asdict(checkup), [checkup]
     if checkup.good and checkup.kind == "index":
         graph = wb.checkup(wb.Index.open(place))
-        hubs = [hub._asdict() for hub in graph.hubs]
-        whole |= {"graph": {**graph.measured, "warnings": list(graph.warnings), "hubs": hubs}}
+        whole |= {"graph": {**graph.measured, "warnings": graph.warnings, "hubs": graph.hubs}}
         parts = [checkup, graph]
     return Output(whole, parts, code=0 if checkup.good else 1)

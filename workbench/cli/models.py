@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,26 +23,14 @@ batches = typer.Typer(
 app.add_typer(batches, name="batch", rich_help_panel=GROUP_OF["batch"])
 
 
-_COMMAND = {"context_settings": {"allow_interspersed_args": False}}  # what follows FILE is another verb's
-
-
 @verb
 def answers(
-    file: Annotated[
-        Path | None, typer.Argument(help="a recording; by default answers.sqlite in the working folder", metavar="FILE")
-    ] = None,
-    forget: Annotated[
-        list[str] | None, typer.Option("--forget", help="take out what this engine or encoder gave, by its name here")
-    ] = None,
-    older: Annotated[
-        float | None, typer.Option("--older", help="take out what was stored more than so many days ago", min=0)
-    ] = None,
-    of: Annotated[
-        list[Path] | None, typer.Option("--of", help="only what this index, run or grid used", metavar="PLACE")
-    ] = None,
-    into: Annotated[
-        Path | None, typer.Option("--into", help="copy what --of used into this file, to be replayed", metavar="FILE")
-    ] = None,
+    file: Annotated[Path | None, "a recording; by default answers.sqlite in the working folder", "FILE"] = None,
+    /,
+    forget: Annotated[list[str] | None, "take out what this engine or encoder gave, by its name here"] = None,
+    older: Annotated[float | None, "take out what was stored more than so many days ago"] = None,
+    of: Annotated[list[Path] | None, "only what this index, run or grid used"] = None,
+    into: Annotated[Path | None, "copy what --of used into this file, to be replayed"] = None,
 ) -> Output:
     """What models were asked and paid for, per engine and Step, and what was encoded; neither is done again.
 
@@ -57,14 +44,17 @@ def answers(
 
     if of or into:
         if file or forget or older is not None or not of:
-            raise SettingError("--into goes with --of, and both name their files: neither FILE, --forget nor --older")
+            raise SettingError(
+                "--into needs --of PLACE, and neither combines with FILE, --forget or --older; leave those out"
+            )
         return _used(of, into)
+    if older is not None and older < 0:
+        raise SettingError(f"--older {older:g}; it should be a number of days of at least 0")
     vectors, lines = ({}, []) if file else _vectors(forget or () if older is None else ())
     engines = [name for name in forget or () if name not in vectors.get("forgot vectors", ())]
     file = file or of_this_folder()
     if not file.exists() and not engines:
-        report = {"file": str(file), "holds": [], **vectors}
-        return Output(report, [f"{escape(str(file))}: nothing was asked yet", *lines])
+        return Output({"file": file, "holds": [], **vectors}, [f"{escape(str(file))}: nothing was asked yet", *lines])
     store = Recording(file, create=bool(engines or older is not None))
     everybody = [None] if older is not None and not forget else []
     forgot = {name or "all engines": store.forget(name, older=older or 0.0) for name in engines or everybody}
@@ -72,10 +62,8 @@ def answers(
         raise SettingError(f"{file} holds no answer of {unknown[0]!r}; workbench answers {file} lists its engines")
     forgotten = [f"Forgot {count:,} answers of {escape(engine)}." for engine, count in forgot.items()]
     holds = store.summary()
-    return Output(
-        {"file": str(file), "forgot": forgot, "holds": holds, **vectors},
-        [escape(str(file)), *forgotten, table_of(holds, lead=2), *lines],
-    )
+    parts = [escape(str(file)), *forgotten, table_of(holds, lead=2), *lines]
+    return Output({"file": file, "forgot": forgot, "holds": holds, **vectors}, parts)
 
 
 def _used(places: list[Path], into: Path | None) -> Output:
@@ -95,14 +83,15 @@ def _used(places: list[Path], into: Path | None) -> Output:
             for path, keys in source.recordings.items():
                 recordings.setdefault(path, set()).update(keys)
     if not recordings:
-        raise SettingError(f"{places[0]} names no answers: no model was asked for it, or an earlier version made it")
-    rows = [{"recording": str(path), "answers": len(keys)} for path, keys in recordings.items()]
-    parts = [table_of(rows)]
-    if into is not None:
-        parts.append(
-            f"Copied {export(recordings, into):,} answers into {escape(str(into))}; replay them: --replay FILE"
+        raise SettingError(
+            f"{places[0]} names no answers: no model was asked for it, or an earlier version made it; make it with a "
+            "model, or again with this version"
         )
-    return Output({"used": rows, "into": into and str(into)}, parts)
+    rows = [{"recording": str(path), "answers": len(keys)} for path, keys in recordings.items()]
+    copied = f"Copied {export(recordings, into):,} answers into {escape(str(into))}" if into else ""
+    return Output(
+        {"used": rows, "into": into}, [table_of(rows), *[f"{copied}; replay them: --replay FILE"] * bool(into)]
+    )
 
 
 def _vectors(forget: Sequence[str]) -> tuple[dict[str, Any], list[Any]]:
@@ -122,18 +111,15 @@ def _vectors(forget: Sequence[str]) -> tuple[dict[str, Any], list[Any]]:
     return {"forgot vectors": forgot, "vectors": rows}, [*lines, *listing]
 
 
-@verb(of=batches, name="export", json=False, **_COMMAND)
+@verb(of=batches, name="export", json=False, context_settings={"allow_interspersed_args": False})
 def batch_export(
-    folder: opt.BatchFolder,
-    command: Annotated[
-        list[str] | None, typer.Argument(help="a verb with its arguments, --engine among them", metavar="VERB …")
-    ] = None,
-    record: Annotated[
-        Path | None, typer.Option("--record", help="the recording; by default answers.sqlite in the working folder")
-    ] = None,
-    retry: Annotated[bool, typer.Option("--retry", help="ask again what the recording says has failed")] = False,
-    again: Annotated[bool, typer.Option("--again", help="write a round anew that is under way at an endpoint")] = False,
-    early_json: opt.Json = False,
+    folder: opt.Batch,
+    command: Annotated[list[str] | None, "a verb with its arguments, --engine among them", "VERB …"] = None,
+    /,
+    record: Annotated[Path | None, "the recording; by default answers.sqlite in the working folder"] = None,
+    retry: Annotated[bool, "ask again what the recording says has failed"] = False,
+    again: Annotated[bool, "write a round anew that is under way at an endpoint"] = False,
+    json: opt.Json = False,
 ) -> None:
     """Run a verb as far as the recording goes, and write what it would ask next into FOLDER. Nothing is asked.
 
@@ -144,7 +130,7 @@ def batch_export(
     from workbench.llm.batch import Export
 
     with Export(folder, record, retry=retry, again=again) as export:
-        token, out.quiet = opening.exporting.set(export), early_json
+        token, out.quiet = opening.exporting.set(export), json
         try:
             code = run_verb(f"batch export {folder}", list(command or ()))
         finally:
@@ -162,7 +148,7 @@ def batch_export(
         f"batch import {folder}, and this command again"
     )
     parts = [table_of(rows), escape(then)] if rows else [f"The answers are in {escape(report['recording'])}"]
-    show(Output({**report, "files": rows}, [export, *parts]), early_json)
+    show(Output({**report, "files": rows}, [export, *parts]), json)
 
 
 def run_verb(what: str, command: list[str]) -> int:
@@ -170,19 +156,19 @@ def run_verb(what: str, command: list[str]) -> int:
     verbs = typer.main.get_command(app)
     asking = [name for name, command in verbs.commands.items() if any(p.name == "engine" for p in command.params)]
     if command[:1] == [] or command[0] not in asking:
-        raise SettingError(f"{what} {' '.join(command[:1])}: the verbs {', '.join(asking)} ask an engine; name one")
+        raise SettingError(
+            f"{what} needs a verb that asks an engine, not {' '.join(command[:1]) or 'none'}; name one of "
+            f"{', '.join(asking)}"
+        )
     return verbs.main(command, prog_name="workbench", standalone_mode=False) or 0
 
 
 @verb(of=batches, name="import")
 def batch_import(
-    folder: opt.BatchFolder,
-    files: Annotated[
-        list[Path] | None, typer.Argument(help="files of results; by default those that were fetched", metavar="FILE…")
-    ] = None,
-    final: Annotated[
-        bool, typer.Option("--final", help="take what has no answer for failed, and go on without it")
-    ] = False,
+    folder: opt.Batch,
+    files: Annotated[list[Path] | None, "files of results; by default those that were fetched", "FILE…"] = None,
+    /,
+    final: Annotated[bool, "take what has no answer for failed, and go on without it"] = False,
 ) -> Output:
     """Read results of a batch API, or of vllm run-batch, into the recording. What has no answer is kept apart."""
     from workbench.llm import batch
@@ -190,16 +176,16 @@ def batch_import(
     results = batch.read(folder, files or (), final=final)
     rows = [{"without an answer": number, "why": why} for why, number in sorted(results.failed.items())]
     learned = [f"{name} is asked otherwise from now on, as its endpoint takes it" for name in results.learned]
-    whole = {**asdict(results), "file": results.file and str(results.file)}
     next_ = "Next: the same batch export" + (", which asks for these again" if rows and not final else "")
-    return Output(whole, [results, *([table_of(rows)] if rows else []), *map(escape, learned), next_])
+    return Output(results, [results, *([table_of(rows)] if rows else []), *map(escape, learned), next_])
 
 
 @verb(of=batches, name="submit")
 def batch_submit(
-    folder: opt.BatchFolder,
-    url: opt.BaseUrl = None,
-    wait: Annotated[bool, typer.Option("--wait", help="until all batches have ended")] = False,
+    folder: opt.Batch,
+    /,
+    url: Annotated[str | None, "of the endpoint; by default OPENAI_BASE_URL, or OpenAI's own"] = None,
+    wait: Annotated[bool, "until all batches have ended"] = False,
 ) -> Output:
     """Upload the files of the last round, begin a batch for each, and download the results of those that have ended.
 
@@ -210,42 +196,33 @@ def batch_submit(
 
     batch.submit(folder, url)
     files = batch.fetch(folder, url, wait=wait)
-    return listed([
-        fields_of(file, "round", requests=file.requests, file=file.name, engine=file.engine, batch=file.batch,
-                  status=file.status, completed=file.completed, failed=file.failed, fetched=file.fetched,
-                  errors=list(file.errors)) for file in files
-    ])  # fmt: skip
+    fields = ("round", "requests", "engine", "batch", "status", "completed", "failed", "fetched", "errors")
+    return listed([fields_of(file, *fields, file=file.name) for file in files])
 
 
 @verb
 def train(
-    what: Annotated[str, typer.Argument(help="gfm: a checkpoint of GFM-RAG", metavar="gfm")],
-    indexes: Annotated[list[Path], typer.Argument(help="folders of indexes, of one encoder", metavar="INDEX…")],
-    to: Annotated[Path, typer.Option("--out", "-o", help="folder of the checkpoint; the same command goes on there")],
+    what: Annotated[str, "gfm: a checkpoint of GFM-RAG", "gfm"],
+    indexes: Annotated[list[Path], "folders of indexes, of one encoder", "INDEX…"],
+    /,
     model: opt.Model,
-    questions: Annotated[
-        list[Path] | None,
-        typer.Option("--questions", "-q", help="a questions.jsonl with support in one of the indexes; repeatable"),
-    ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", help="key=value: made=4000, width=64, layers=6, kinds=path+bridge")
-    ] = None,
-    device: Annotated[str, typer.Option(help="auto (a GPU where there is one), cpu or cuda")] = "auto",
+    out: Annotated[Path, "folder of the checkpoint; the same command goes on there"],
+    questions: Annotated[list[Path] | None, "a questions.jsonl with support in one of the indexes; repeatable"] = None,
+    set_: Annotated[list[str] | None, "key=value: made=4000, width=64, layers=6, kinds=path+bridge"] = None,
+    device: Annotated[str, "auto (a GPU where there is one), cpu or cuda"] = "auto",
 ) -> Output:
     """Train a model on the graphs of indexes: on questions made of them, and on questions with gold passages."""
     import workbench as wb
     from workbench.methods.gfm_rag import training
 
     if what != "gfm":
-        raise SettingError(f"{what!r} cannot be trained; what can is: gfm")
-    chosen = opening.pairs("--set", settings)
+        raise SettingError(f"{what!r} cannot be trained; choose gfm")
+    chosen = opening.pairs("--set", set_)
     if isinstance(kinds := chosen.get("kinds"), str):
         chosen["kinds"] = tuple(kinds.split("+"))
     gold = [question for file in questions or () for question in opening.questions(file)]
     sources = [training.Source.of(wb.Index.open(folder), gold) for folder in indexes]
-    done = training.train(sources, to, engine=opening.engine(model), device=device, **chosen)
-    stages = {name: [check._asdict() for check in checks] for name, checks in done.stages.items()}
-    picture = done.picture.save(to / "training.png")
-    used = escape(f"--method 'gfm_rag[checkpoint={to}]' asks it; the course: {picture}")
-    return Output({"folder": str(to), "parameters": done.parameters, "skipped": done.skipped, "stages": stages},
-                [done, used])  # fmt: skip
+    done = training.train(sources, out, engine=opening.engine(model), device=device, **chosen)
+    used = f"--method 'gfm_rag[checkpoint={out}]' asks it; the course: {done.picture.save(out / 'training.png')}"
+    whole = {"folder": out, "parameters": done.parameters, "skipped": done.skipped, "stages": done.stages}
+    return Output(whole, [done, escape(used)])

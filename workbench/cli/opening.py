@@ -20,11 +20,11 @@ def names(given: str | None) -> list[str] | None:
     return [name.strip() for name in given.split(",")] if given else None
 
 
-def pairs(option: str, given: list[str] | None) -> dict[str, Any]:
-    """The values of an option that is given as key=value, perhaps several times."""
+def pairs(option: str, given: list[str] | None, form: str = "key=value") -> dict[str, Any]:
+    """The values of an option that is given as key=value, perhaps several times; `form` is what a message names."""
     pairs = [pair.partition("=") for pair in given or ()]
     if bad := [key for key, equals, _ in pairs if not equals]:
-        raise SettingError(f"{option} {bad[0]!r}: write key=value")
+        raise SettingError(f"{option} {bad[0]!r}: write {form}")
     return {key: parse_value(value) for key, _, value in pairs}
 
 
@@ -58,25 +58,21 @@ def questions(file: Path, index=None):
     return questions
 
 
-def encoder_of(model: opt.Model, spec: str, offline: bool = False, **settings: Any):
-    """The encoder of a SPEC; one behind an endpoint is recorded, replayed and limited like an engine."""
+def encoder(spec: str | None, model: opt.Model, folder: Path, offline: bool = False):
+    """The encoder of a SPEC, or the one behind an endpoint that an index in the folder names; None where the index
+    finds its own. One behind an endpoint is recorded, replayed and limited like an engine."""
     import workbench as wb
-    from workbench.encoding import ENCODERS, asks_endpoint
+    from workbench.encoding import ENCODERS
 
-    if not asks_endpoint(spec):
+    if spec and not asks_for_vectors(folder, spec):
         own = {"offline": True} if offline and spec.partition("[")[0] not in ENCODERS else {}
-        return wb.encoder(spec, **settings, **own)
+        return wb.encoder(spec, **own)
+    if not asks_for_vectors(folder, spec):
+        return None
     record = str(exporting.get().record) if exporting.get() is not None else model.record
     given = {"replay": model.replay} if model.replay else {"record": record, "budget": model.limits}
-    return wb.encoder(spec, **settings, **{name: value for name, value in given.items() if value})
-
-
-def encoder_to_build(spec: str | None, model: opt.Model, folder: Path, offline: bool):
-    """The encoder of a build: of the SPEC, or the one behind an endpoint that an index in the folder names; None where
-    the index finds its own."""
-    if spec is not None:
-        return encoder_of(model, spec, offline)
-    return encoder_of(model, **_named(folder)) if asks_for_vectors(folder, None) else None
+    named = {"spec": spec} if spec else _named(folder)
+    return wb.encoder(**named, **{name: value for name, value in given.items() if value})
 
 
 def at_hand(folder: Path, model: opt.Model, method: str, reader: str | None = None) -> Path:
@@ -104,7 +100,9 @@ def at_hand(folder: Path, model: opt.Model, method: str, reader: str | None = No
     manifest = Store(place).read_manifest()
     if not manifest["layers"]:
         if model.engine != "rules":
-            raise SettingError(f"{place} is no index yet; build it: workbench index {folder} --engine {model.engine}")
+            raise SettingError(
+                f"{place} is not an index yet; build it: workbench index {folder} --engine {model.engine}"
+            )
         err.print(f"First the index {escape(str(place))}, by rules, not by a language model …", soft_wrap=True)
         wb.Index.build(data, wb.engine("rules"), place, layers=["passages"])
     elif data.passages and manifest["data"]["fingerprint"] != data.fingerprint:
@@ -115,19 +113,17 @@ def at_hand(folder: Path, model: opt.Model, method: str, reader: str | None = No
     return place
 
 
-def index(folder: Path, model: opt.Model, encoder: str | None = None):
+def index(folder: Path, model: opt.Model, spec: str | None = None):
     """An index. Its encoder is made here if it is asked over a network, or if a SPEC says how it is to be had."""
     import workbench as wb
 
-    own = encoder or asks_for_vectors(folder, encoder)
-    named = {"spec": encoder} if encoder else _named(folder)
-    return wb.Index.open(folder, encoder_of(model, **named) if own else None)
+    return wb.Index.open(folder, encoder(spec, model, folder))
 
 
-def index_and_engine(folder: Path, model: opt.Model, encoder: str | None):
+def index_and_engine(folder: Path, model: opt.Model, spec: str | None):
     """(index, engine) of verbs that ask over an index."""
-    runner = engine(model, vectors=asks_for_vectors(folder, encoder))
-    return index(folder, model, encoder), runner
+    runner = engine(model, vectors=asks_for_vectors(folder, spec))
+    return index(folder, model, spec), runner
 
 
 def _named(folder: Path) -> dict[str, Any]:
@@ -137,11 +133,12 @@ def _named(folder: Path) -> dict[str, Any]:
     return Store(folder).read_manifest().get("encoder", {}).get("settings", {"spec": ""})
 
 
-def asks_for_vectors(folder: Path, encoder: str | None) -> bool:
+def asks_for_vectors(folder: Path, spec: str | None) -> bool:
     """Whether an endpoint is asked for vectors: by the SPEC, or by the index in the folder."""
     from workbench.encoding import asks_endpoint
 
-    return asks_endpoint(encoder or _named(folder)["spec"])
+    named = spec or _named(folder)["spec"]
+    return asks_endpoint(named)
 
 
 def encoder_lines(index) -> list[str]:
@@ -158,7 +155,9 @@ def engine(model: opt.Model, spec: str | None = None, *, vectors: bool = False):
     spec, record = spec or model.engine, model.record
     if (export := exporting.get()) is not None:
         if record is not None:
-            raise SettingError(f"--record {record} stands before the verb: batch export FOLDER --record FILE VERB …")
+            raise SettingError(
+                f"--record {record} comes after the verb; give it before: batch export FOLDER --record {record} VERB …"
+            )
         if spec.startswith("openai:"):
             return export.engine(spec)
     if model.replay:
@@ -166,7 +165,9 @@ def engine(model: opt.Model, spec: str | None = None, *, vectors: bool = False):
         from workbench.llm.record import Recording
 
         if record is not None:
-            raise SettingError("--record asks for what is new, and --replay asks nobody; give one of them")
+            raise SettingError(
+                f"--record {record} asks a model and --replay {model.replay} asks none; give only one of them"
+            )
         if vectors and spec == "rules" and not Recording(model.replay, create=False).engines():
             return wb.engine("rules")
         seed = split_spec(spec)[1].get("seed", 0)
@@ -174,7 +175,10 @@ def engine(model: opt.Model, spec: str | None = None, *, vectors: bool = False):
     if vectors and spec == "rules":
         return wb.engine("rules")
     if record is not None and spec == "rules":
-        raise SettingError("rules are not recorded, they say the same every time; name a model: --engine local:smollm2")
+        raise SettingError(
+            f"--record {record}: rules always answer the same and are not recorded; name a model: --engine "
+            "local:smollm2"
+        )
     given = {"record": record, "budget": model.limits}
     return wb.engine(spec, **{name: value for name, value in given.items() if value})
 
@@ -186,5 +190,5 @@ def reader(spec: str | None, engine, index, options: opt.OfReader):
     given = {name: value for name, value in vars(options).items() if value is not None}
     given |= {"retry": parse_value(given["retry"])} if "retry" in given else {}
     if spec is None and given:
-        raise SettingError(f"--{next(iter(given))} is an option of a reader; name one: --reader direct")
+        raise SettingError(f"--{next(iter(given))} needs a reader; name one, such as --reader direct")
     return wb.reader(spec, engine, index=index, **given) if spec else None

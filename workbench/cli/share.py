@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.markup import escape
 
 from workbench.cli.shell import Output, code_of, listed, verb, warning_lines
@@ -15,55 +14,40 @@ from workbench.errors import SettingError
 
 @verb
 def bundle(
-    run: Annotated[list[Path], typer.Argument(help="folders of runs or grids, shown side by side", metavar="RUN…")],
-    to: Annotated[
-        Path | None, typer.Option("--out", "-o", help="a folder, or FILE.html for one file; bundles/RUN by default")
-    ] = None,
-    folder: Annotated[
-        Path | None, typer.Option("--index", help="their index, for titles and texts of the ranked passages")
-    ] = None,
-    title: Annotated[str | None, typer.Option(help="the name on the page; by default that of the runs")] = None,
+    run: Annotated[list[Path], "folders of runs or grids, shown side by side", "RUN…"],
+    /,
+    out: Annotated[Path | None, "a folder, or FILE.html for one file; bundles/RUN by default"] = None,
+    index: Annotated[Path | None, "their index, for titles and texts of the ranked passages"] = None,
+    title: Annotated[str | None, "the name on the page; by default that of the runs"] = None,
 ) -> Output:
     """Runs as pages to hand on, which need no kernel and no network: tables, and every question with its traces."""
     import workbench as wb
     from workbench.views.bundle.contents import Contents
 
-    made = wb.bundle(*run, out=to, index=wb.Index.open(folder) if folder else None, title=title)
+    made = wb.bundle(*run, out=out, index=wb.Index.open(index) if index else None, title=title)
     runs = Contents.of(run).runs
     warnings = [warning for run in runs for warning in run.warnings]
     page = made if made.is_file() else made / "index.html"
     size = sum(path.stat().st_size for path in (page, *made.rglob("data/*")))
     send = "it" if page == made else "the folder"
     message = f"{escape(str(page))}, {size / 1e6:.1f} MB: open it in a browser, or send {send} along"
-    whole = {"bundle": str(made), "page": str(page), "bytes": size, "warnings": warnings}
+    whole = {"bundle": made, "page": page, "bytes": size, "warnings": warnings}
     return Output(whole, [*warning_lines(warnings), message], code=code_of(runs))
 
 
 @verb
 def export(
-    folder: Annotated[Path, typer.Argument(help="folder of an index, or of a run", metavar="INDEX|RUN")],
-    to: Annotated[
-        Path | None, typer.Option("--to", help="of an index: FILE.graphml, or a folder for CSV files")
-    ] = None,
-    chroma: Annotated[
-        str | None, typer.Option("--chroma", help="of an index: host:port of `chroma run`, or here, for INDEX/chroma")
-    ] = None,
-    kinds: Annotated[str, typer.Option("--kinds", help="with --chroma: of passages,phrases,facts")] = "passages",
-    trec: Annotated[
-        Path | None, typer.Option("--trec", help="of a run: a folder for its rankings and gold as TREC files")
-    ] = None,
-    openinference: Annotated[
-        Path | None, typer.Option("--openinference", help="of a run: FILE.jsonl for its traces, as Phoenix reads them")
-    ] = None,
-    index: Annotated[
-        Path | None, typer.Option("--index", help="with --openinference: the run's index, for the texts of passages")
-    ] = None,
-    seconds: Annotated[
-        bool, typer.Option("--seconds", help="with --openinference: measured durations instead of the order alone")
-    ] = False,
+    folder: Annotated[Path, "folder of an index, or of a run", "INDEX|RUN"],
+    /,
+    to: Annotated[Path | None, "of an index: FILE.graphml, or a folder for CSV files"] = None,
+    chroma: Annotated[str | None, "of an index: host:port of `chroma run`, or here, for INDEX/chroma"] = None,
+    kinds: Annotated[str, "with --chroma: of passages,phrases,facts"] = "passages",
+    trec: Annotated[Path | None, "of a run: a folder for its rankings and gold as TREC files"] = None,
+    openinference: Annotated[Path | None, "of a run: FILE.jsonl for its traces, as Phoenix reads them"] = None,
+    index: Annotated[Path | None, "with --openinference: the run's index, for the texts of passages"] = None,
+    seconds: Annotated[bool, "with --openinference: measured durations instead of the order alone"] = False,
     begin: Annotated[
-        datetime | None,
-        typer.Option("--begin", help="with --openinference: when the first trace begins, UTC; by default 2000-01-01"),
+        datetime | None, "with --openinference: when the first trace begins, UTC; by default 2000-01-01"
     ] = None,
 ) -> Output:
     """Write the graph or vectors of an index, or the rankings or traces of a run, for other programs.

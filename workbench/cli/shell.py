@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, NamedTuple
 
@@ -97,7 +98,8 @@ def verb(function: Callable | None = None, *, json: bool = True, of: typer.Typer
     call = flattened(function, json)
 
     @wraps(call)
-    def guarded(as_json: bool = False, **given: Any) -> None:
+    def guarded(**given: Any) -> None:
+        as_json = json and given.pop("json")
         try:
             if output := call(**given):
                 show(output, as_json)
@@ -126,18 +128,13 @@ def code_of(runs) -> int:
 
 
 def fields_of(record: Any, *names: str, **more: Any) -> dict:
-    """Some fields of a record, with lists for tuples."""
-    values = {name: getattr(record, name) for name in names}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()} | more
+    """Some fields of a record."""
+    return {name: getattr(record, name) for name in names} | more
 
 
-def rows_of(frame) -> list[dict]:
-    """The rows of a data frame, with None for undefined values."""
-    return frame.astype(object).where(frame.notna(), None).to_dict("records")
-
-
-def table_of(rows: list[dict], columns: Sequence[str] | None = None, lead: int = 1):
-    """Some columns of rows, laid out for the terminal, where the first `lead` of them name a row."""
+def table_of(rows: Any, columns: Sequence[str] | None = None, lead: int = 1):
+    """Some columns of rows or of a data frame, laid out for the terminal, where the first `lead` of them name a row."""
+    rows = plain(rows)
     return lay_out([{name: row[name] for name in columns or row if name in row} for row in rows], out, lead)
 
 
@@ -146,9 +143,9 @@ def listed(rows: list[dict]) -> Output:
 
 
 def show(output: Output, as_json: bool) -> None:
-    """JSON is plain, so that it can be piped; NaN, which it does not have, becomes null."""
+    """Print what a verb gives; JSON without colours and folds, so that it can be piped."""
     if as_json:
-        written = json.dumps(_without_nan(output.json), indent=1, ensure_ascii=False, default=str)
+        written = json.dumps(plain(output.json), indent=1, ensure_ascii=False, default=str)
         sys.stdout.write(printable_json(written) + "\n")
     else:
         for part in output.parts:
@@ -160,9 +157,16 @@ def show(output: Output, as_json: bool) -> None:
         raise typer.Exit(output.code)
 
 
-def _without_nan(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value as JSON has it: records are objects, data frames lists of rows, and NaN, which JSON lacks, is null."""
+    if hasattr(value, "to_dict") and hasattr(value, "columns"):
+        return plain(value.to_dict("records"))
+    if is_dataclass(value) and not isinstance(value, type):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    elif hasattr(value, "_asdict"):
+        value = value._asdict()
     if isinstance(value, dict):
-        return {str(key): _without_nan(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_nan(item) for item in value]
+        return [plain(item) for item in value]
     return None if isinstance(value, float) and value != value else value

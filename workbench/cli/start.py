@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.markup import escape
 
 from workbench.cli import opening
 from workbench.cli import options as opt
-from workbench.cli.shell import KINDS, Output, err, fields_of, listed, table_of, verb, warning_lines
+from workbench.cli.shell import KINDS, Output, err, fields_of, listed, plain, table_of, verb, warning_lines
 from workbench.errors import SettingError
-from workbench.settings import parse_value
 from workbench.text import clean
 from workbench.views.terminal import cell_text
-
-_EXECUTED, _CHECKED = Path("build/notebooks"), Path("build/regression")
 
 
 @verb(name="list")
 def list_kind(
-    kind: Annotated[
-        str, typer.Argument(help="methods, readers, compressors, measures or datasets", metavar="KIND")
-    ] = "methods",
+    kind: Annotated[str, "methods, readers, compressors, measures or datasets", "KIND"] = "methods",
+    /,
 ) -> Output:
     """What there is of a kind: what it needs, whose it is, what it asks a model. `workbench methods` does the same."""
     import workbench as wb
@@ -36,40 +30,37 @@ def list_kind(
         raise SettingError(f"{kind!r} is unknown; choose {', '.join(KINDS)}")
     if kind != "datasets":
         return listed(catalogue.rows(kind))
-    rows = [asdict(dataset) for dataset in wb.datasets().datasets]
+    rows = plain(wb.datasets().datasets)
     named = [row | {"short": ", ".join(row["aliases"])} for row in rows]
     return Output(rows, [table_of(named, ("id", "short", "passages", "questions", "licence", "here"))])
 
 
 @verb
 def doctor(
-    ask: Annotated[bool, typer.Option("--ask", help="ask the endpoint of the environment one tiny question")] = False,
-    model: Annotated[str | None, typer.Option(help="the model that --ask asks")] = None,
+    ask: Annotated[bool, "ask the endpoint of the environment one tiny question"] = False,
+    model: Annotated[str | None, "the model that --ask asks"] = None,
 ) -> Output:
     """What is installed, what is missing, and the command that mends it."""
     from workbench.cli.doctor import examine
 
     findings = examine(ask=ask, model=model)
     rows = [{"area": f.area, "": f.mark, "what": f.what, "found": f.found, "do": f.remedy} for f in findings]
-    bad = sum(not finding.good for finding in findings)
-    verdict = f"{bad} of {len(findings)} things are to be mended." if bad else "Nothing is to be mended."
+    bad = sum(finding.mark == "MISSING" for finding in findings)
+    verdict = f"{bad} of {len(findings)} things need to be fixed." if bad else "Nothing needs to be fixed."
     return Output(rows, [table_of(rows, lead=3), verdict], code=1 if bad else 0)
 
 
 @verb
 def index(
     data: opt.Data,
+    /,
     model: opt.Model,
-    folder: Annotated[
-        Path | None, typer.Option("--out", "-o", help="folder of the index; indexes/NAME by default")
-    ] = None,
+    out: Annotated[Path | None, "folder of the index; indexes/NAME by default"] = None,
     encoder: opt.Encoder = None,
     layers: opt.Layers = None,
     extraction: opt.Extraction = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")
-    ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="leave the layers that stand, whoever made them")] = False,
+    set_: Annotated[list[str] | None, "a layer's setting: facts.normalise=ascii"] = None,
+    keep: Annotated[bool, "leave the layers that stand, whoever made them"] = False,
     keep_going: opt.KeepGoing = False,
     cluster: opt.Cluster = None,
     read: opt.Read = None,
@@ -82,20 +73,21 @@ def index(
     from workbench.index.index import place_of
 
     chosen: dict[str, dict[str, Any]] = {}
-    for pair in settings or []:
-        name, equals, value = pair.partition("=")
+    form = "layer.setting=value, such as facts.normalise=ascii"
+    for name, value in opening.pairs("--set", set_, form).items():
         layer, dot, key = name.partition(".")
-        if not equals or not dot:
-            raise SettingError(f"--set {pair!r}: write layer.setting=value, such as facts.normalise=ascii")
-        chosen.setdefault(layer, {})[key] = parse_value(value)
+        if not dot:
+            raise SettingError(f"--set {name!r}: write {form}")
+        chosen.setdefault(layer, {})[key] = value
     loaded = wb.load(data, offline=offline or None, strict=strict, **opening.pairs("--read", read))
     loaded = extracted(loaded, extraction)
-    place = folder or place_of(loaded)
+    place = out or place_of(loaded)
     runner = opening.engine(model, vectors=opening.asks_for_vectors(place, encoder))
-    making = opening.encoder_to_build(encoder, model, place, offline)
-    given = {"encoder": making, "layers": opening.names(layers), "settings": chosen, "cluster": cluster}
-    given |= {"keep_going": keep_going}
-    built = wb.Index.build(loaded, runner, folder, keep=keep, **given)
+    using = opening.encoder(encoder, model, place, offline)
+    built = wb.Index.build(
+        loaded, runner, out, encoder=using, layers=opening.names(layers), settings=chosen, keep=keep,
+        keep_going=keep_going, cluster=cluster,
+    )  # fmt: skip
     lines, rows = [], []
     for kind, layer in built.manifest["layers"].items():
         described = {name: value for name, value in layer.items() if name not in ("settings", "content")}
@@ -105,40 +97,42 @@ def index(
         )
         lines.append(f"  {kind}: {escape(words)}")
     return Output(
-        {"folder": str(built.folder), "counts": built.counts(), "left_out": list(built.left_out), "layers": rows,
-         "warnings": list(built.warnings), "usage": built.usage.rows(), "skipped": opening.skipped(loaded)},
+        {"folder": built.folder, "counts": built.counts(), "left_out": built.left_out, "layers": rows,
+         "warnings": built.warnings, "usage": built.usage.rows(), "skipped": opening.skipped(loaded)},
         [built, *lines, built.usage, *opening.encoder_lines(built)], opening.skipped_lines(loaded),
     )  # fmt: skip
 
 
 @verb
 def ask(
-    folder: opt.FolderOrName,
-    question: str,
-    retrieving: opt.Retrieving,
-    of_reader: opt.OfReader,
+    folder: Annotated[Path, "folder of an index; a folder of documents, or meridian, is indexed first", "INDEX"],
+    question: Annotated[str, "the question", "QUESTION"],
+    /,
     model: opt.Model,
-    reader: opt.Reader = "direct",
+    of_reader: opt.OfReader,
+    method: Annotated[str, "a SPEC, such as hipporag2[profile=paper,damping=0.6]"] = "hipporag2",
+    k: Annotated[int, "passages"] = 10,
+    budget: opt.Budget = None,
+    reader: Annotated[str, "a reader's SPEC, such as direct[k=5]; none of ask: passages alone"] = "direct",
+    encoder: opt.OwnEncoder = None,
+    trace: Annotated[bool, "print the trace"] = False,
 ) -> Output:
     """The answer to a question, with the passages that it was read from; with --reader none, these alone."""
     import workbench as wb
 
     named = None if reader == "none" else reader
-    folder = opening.at_hand(folder, model, retrieving.method, named)
-    index, runner = opening.index_and_engine(folder, model, retrieving.encoder)
-    method = wb.method(retrieving.method, index, runner)
-    evidence = method.retrieve(question, retrieving.k, budget=retrieving.budget)
+    folder = opening.at_hand(folder, model, method, named)
+    index, runner = opening.index_and_engine(folder, model, encoder)
+    evidence = wb.method(method, index, runner).retrieve(question, k, budget=budget)
     reading = opening.reader(named, runner, index, of_reader)
-    if reading is None:
-        whole = {**_evidence(evidence, retrieving.trace), "warnings": list(index.warnings)}
-        parts, trace, code = [*warning_lines(index.warnings), evidence], evidence.trace, 0
-    else:
+    whole, parts, events, code = {"warnings": index.warnings}, warning_lines(index.warnings), evidence.trace, 0
+    if reading is not None:
         answer = reading.read(question, evidence)
         lacking = [*index.warnings, *([f"{evidence.method} fell back: {evidence.fallback}"] * bool(evidence.fallback))]
         whole, parts, failed = _answer(answer, lacking)
-        whole |= {"engine": runner.name, **_evidence(evidence, retrieving.trace)}
-        parts, trace, code = [*parts, evidence], answer.trace, int(failed)
-    return Output(whole, [*parts, trace] if retrieving.trace else parts, code=code)
+        whole["engine"], events, code = runner.name, answer.trace, int(failed)
+    whole |= _evidence(evidence, trace)
+    return Output(whole, [*parts, evidence, *([events] * trace)], code=code)
 
 
 def _answer(answer, lacking: list[str]) -> tuple[dict, list[str], bool]:
@@ -160,7 +154,7 @@ def _answer(answer, lacking: list[str]) -> tuple[dict, list[str], bool]:
         lines.append(f"{mark} by the facts that its passages state")
     if answer.thought and not unread:
         lines.append(escape(str(excerpt(answer.thought, answer.text, 400))))
-    fields = fields_of(answer, "abstained", "thought", "failure", flaw=flaw, reply=unread, read=list(answer.passages))
+    fields = fields_of(answer, "abstained", "thought", "failure", flaw=flaw, reply=unread, read=answer.passages)
     return {"answer": answer.text, **fields, "mark": mark, "warnings": lacking}, lines, bool(failure)
 
 
@@ -168,9 +162,7 @@ def _evidence(evidence, with_trace: bool) -> dict:
     fields = fields_of(evidence, "question", "method", "scale", "fallback")
     fields |= {
         "passages": [fields_of(p, "id", "title", "text", score=score) for p, score in evidence.passages],
-        "facts": [
-            {"fact": list(t.members), "passages": list(t.passages), "score": score} for t, score in evidence.facts
-        ],
+        "facts": [{"fact": t.members, "passages": t.passages, "score": score} for t, score in evidence.facts],
         "entities": [fields_of(e, "name", score=score) for e, score in evidence.entities],
         "paths": [fields_of(p, "nodes", "relations", "passages", "verdict", score=s) for p, s in evidence.paths],
         "reports": [fields_of(r, "id", "title", "text", score=score) for r, score in evidence.reports],
@@ -183,9 +175,7 @@ def _evidence(evidence, with_trace: bool) -> dict:
 
 
 @verb
-def notebooks(
-    to: Annotated[Path, typer.Argument(help="the folder of the copies; lab/ by default", metavar="DIR")] = Path("lab"),
-) -> Output:
+def notebooks(to: Annotated[Path, "the folder of the copies; lab/ by default", "DIR"] = Path("lab"), /) -> Output:
     """Copy the notebooks that come with the workbench into a folder. A copy with edits of yours is kept."""
     from workbench.notebooks import working_copies
 
@@ -196,9 +186,8 @@ def notebooks(
 
 @verb(json=False, context_settings={"ignore_unknown_options": True})
 def lab(
-    arguments: Annotated[
-        list[str] | None, typer.Argument(help="given to JupyterLab: --no-browser --port 8899", metavar="…")
-    ] = None,
+    arguments: Annotated[list[str] | None, "given to JupyterLab: --no-browser --port 8899", "…"] = None,
+    /,
 ) -> None:
     """Open working copies of the notebooks, in lab/, in JupyterLab: running and saving them leaves the originals
     alone."""
@@ -224,47 +213,37 @@ def _kept_notes(copies: dict[Path, str]) -> list[str]:
 
 @verb
 def run(
-    only: Annotated[str | None, typer.Option(help="only notebooks whose name begins so, such as 01")] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="a notebook's parameter: key=value")] = None,
-    data: Annotated[str | None, typer.Option("--data", help="the same as --set data=DATA")] = None,
-    folder: Annotated[
-        Path | None, typer.Option("--notebooks", help="their folder; by default those that come with the workbench")
-    ] = None,
-    executed: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help=f"folder for the executed notebooks; {_EXECUTED}, or {_CHECKED} to check"),
-    ] = None,
-    check: Annotated[
-        bool,
-        typer.Option("--check", help="make all of it anew and compare it with the baseline; 1 if it moved"),
-    ] = False,
-    accept: Annotated[bool, typer.Option("--accept", help="the same, and write it as the new baseline")] = False,
-    baseline: Annotated[
-        Path | None, typer.Option(help="folder of the baseline; baseline/ beside the notebooks by default")
-    ] = None,
+    only: Annotated[str | None, "only notebooks whose name begins so, such as 01"] = None,
+    set_: Annotated[list[str] | None, "a notebook's parameter: key=value"] = None,
+    data: Annotated[str | None, "the same as --set data=DATA"] = None,
+    notebooks: Annotated[Path | None, "their folder; by default those that come with the workbench"] = None,
+    out: Annotated[Path | None, "folder of the executed copies; build/notebooks, or build/regression to check"] = None,
+    check: Annotated[bool, "make all of it anew and compare it with the baseline; 1 if it moved"] = False,
+    accept: Annotated[bool, "the same, and write it as the new baseline"] = False,
+    baseline: Annotated[Path | None, "folder of the baseline; baseline/ beside the notebooks by default"] = None,
 ) -> Output:
     """Execute the notebooks with papermill; figures and tables go into figures/.
 
     Data other than the bundled corpus are run by rules, unless --set engine=SPEC names another engine.
     With --check nothing there changes: the notebooks make an index and runs of their own.
     """
-    from workbench import notebooks
+    from workbench import notebooks as running
     from workbench.errors import lacking_extra
     from workbench.places import home, is_checkout
 
-    parameters = ({"data": data} if data else {}) | opening.pairs("--set", settings)
-    if notebooks.by_rules(parameters):
+    parameters = ({"data": data} if data else {}) | opening.pairs("--set", set_)
+    if running.by_rules(parameters):
         err.print("engine=rules, because the replies written by hand are about the bundled corpus; --set engine=SPEC "
                   "chooses another", soft_wrap=True)  # fmt: skip
-    for name in notebooks.off(parameters):
+    for name in running.off(parameters):
         err.print(f"{name}=false, because {escape(lacking_extra(name))}", soft_wrap=True)
     if check or accept:
-        comparison = notebooks.check(folder, executed or _CHECKED, parameters, only, baseline=baseline, accept=accept)
+        out = out or Path("build/regression")
+        comparison = running.check(notebooks, out, parameters, only, baseline=baseline, accept=accept)
         return Output(comparison.plain(), [comparison], code=0 if comparison.holds else 1, wrapped=False)
-    executed = executed or _EXECUTED
-    done = notebooks.run_all(folder, executed, parameters, only)
+    done = running.run_all(notebooks, out or Path("build/notebooks"), parameters, only)
     rows = [{"notebook": path, "page": page, "seconds": seconds} for path, page, seconds in done]
-    pages = [f"  {escape(str(executed_notebook.page))}   the executed notebook as a page" for executed_notebook in done]
+    pages = [f"  {escape(str(executed.page))}   the executed notebook as a page" for executed in done]
     figures = "  figures/   figures, tables and verdicts"
     lab = "make lab" if is_checkout() else "workbench lab"
     copies = f"  {lab}   working copies of the notebooks, in JupyterLab"

@@ -57,7 +57,10 @@ class WorkerSetup:
         content = file.getvalue()
         key = os.environ.get(KEY, "").strip()
         if len(key) >= SHORTEST and key.encode() in content:
-            raise ClusterFault(f"the work holds the key of {KEY}, which is never sent; take it out of what is asked")
+            raise ClusterFault(
+                f"the work contains the key in {KEY}, and keys are never sent to workers; remove it from questions "
+                "and settings"
+            )
         return content
 
     def ask(self, thing: Any) -> dict[str, Any]:
@@ -123,8 +126,8 @@ def _is_reader(thing: Any) -> bool:
 
 def _unknown(thing: Any) -> SettingError:
     return SettingError(
-        f"{getattr(thing, 'name', thing)!r} was not made from a SPEC, so that a worker cannot make it again; take "
-        "wb.engine(SPEC) or wb.encoder(SPEC), or do without a cluster"
+        f"{getattr(thing, 'name', thing)!r} was not made from a SPEC, so a worker cannot recreate it; use "
+        "wb.engine(SPEC) or wb.encoder(SPEC), or work without a cluster"
     )
 
 
@@ -180,7 +183,10 @@ def _endpoint_encoder(made_from: Mapping[str, Any]) -> Any:
 
 def _opened(made_from: Mapping[str, Any], make: Callable[..., Any]) -> Any:
     if made_from["own_address"] and not os.environ.get(ADDRESS):
-        raise EngineRefused(f"a worker has no {ADDRESS} in its environment, and the address is not sent to it")
+        raise EngineRefused(
+            f"a worker has no {ADDRESS} in its environment, and addresses are not sent; set it there and restart the "
+            "worker"
+        )
     record = made_from["record"] and Path(made_from["record"])
     prompts = {"prompts": made_from["prompts"]} if made_from["prompts"] else {}
 
@@ -221,8 +227,8 @@ def _index(folder: str, manifest: str, encoder: Any) -> Index:
         index = Index.open(folder, encoder)
         if _manifest(index) != manifest:
             raise IndexFault(
-                f"a worker finds another index in {folder} than the process that asks; the folder must be one that all "
-                "workers see, and must not be built while it is asked"
+                f"a worker and the process that asks find different indexes in {folder}; the folder must be one that "
+                "all workers see, and must not be built while it is asked"
             )
         return index
 

@@ -115,7 +115,9 @@ class Cluster(Record):
     def check(self) -> None:
         """Raise :class:`ClusterFault` if the scheduler is gone, or if there has been no worker for too long."""
         if self.client.status not in ("running", "connecting"):
-            raise ClusterFault("the scheduler of the cluster is lost; what is done is kept: run the same again")
+            raise ClusterFault(
+                f"the connection to the scheduler at {self.address} is lost; run the same again: what is done is kept"
+            )
         if not self._workers() and time.monotonic() - self._seen > self.patience:
             raise ClusterFault(
                 f"{self.address} has had no worker for {self.patience:g} s; start some (dask worker {self.address}), "
@@ -267,14 +269,16 @@ class _Spreading:
         except KilledWorker as error:
             raise ClusterFault(
                 f"piece {self.running[future] + 1:,} of the work was under way on several workers when they died, one "
-                f"after the other ({error}); it may need more memory than they have. What is done is kept"
+                f"after the other ({error}); it may need more memory: run the same again on larger workers. What is "
+                "done is kept"
             ) from None
         except FutureCancelledError as error:  # which a lost scheduler does
             self.cluster.check()
             raise ClusterFault(f"the cluster gave up pieces of the work: {error}; run the same again") from error
         except Exception as error:  # before the piece began: what it needs cannot be loaded there
             raise ClusterFault(
-                f"a worker cannot do the work ({type(error).__name__}: {error}); it needs the same packages as this one"
+                f"a worker cannot do the work ({type(error).__name__}: {error}); install the same packages there as "
+                "here"
             ) from error
 
     def _take(self, number: int, outcome: Outcome) -> None:
@@ -368,7 +372,7 @@ def _reached(address: str) -> Cluster:
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterFault(
             f"no Dask scheduler answers at {address} within {CONNECTING:g} s ({error}); start one (dask scheduler), or "
-            "take local[2]"
+            "use local[2]"
         ) from None
 
 

@@ -68,7 +68,7 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
         is_bundled = name in BUNDLED
         folder = bundled(name) if is_bundled else named_worlds.world_folder(name)
         if folder is None:
-            raise DataError(f"{name} should have come with the workbench, and is not there; install hopscope again")
+            raise DataError(f"{name} is part of the workbench but missing here; install hopscope again")
         dataset = read_folder(folder, name if is_bundled else named_worlds.label(name))
         return registry.drawn(dataset, sample) if sample else dataset
     if entry := registry.find(str(data)):
@@ -98,7 +98,7 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
             )
         return read_documents(path, **({"on_error": "raise"} if strict else {}) | options)
     raise DataError(
-        f"{path} is nothing that can be read as data: a folder needs a corpus.jsonl with one "
+        f"{path} cannot be read as data: a folder needs a corpus.jsonl with one "
         '{"id", "title", "text"} a line, a triples.tsv, or documents (.txt, .md, .pdf); see '
         f"{page('data.md')}"
     )

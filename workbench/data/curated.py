@@ -37,7 +37,7 @@ def extracted(data: Dataset, name: str | None) -> Dataset:
         return data
     if name not in data.offers:
         offered = f"it offers {', '.join(data.offers)}" if data.offers else f"it has no gold graph ({page('data.md')})"
-        raise SettingError(f"{data.name!r} has no extraction {name!r}; {offered}. Without one, the engine extracts")
+        raise SettingError(f"{data.name!r} has no extraction {name!r}; {offered}. Without a name, the engine extracts")
     extractions, profiles = curated(data.graph, data.passages)
     return replace(data, extraction=name, extractions=extractions, profiles=profiles)
 

@@ -68,7 +68,7 @@ def read_documents(
         "a".encode(encoding)
     except (LookupError, UnicodeError):
         raise SettingError(
-            f"encoding={encoding!r} is no text encoding of Python's; use one such as 'utf-8' or 'cp1252'"
+            f"encoding={encoding!r} is not a text encoding of Python; use for example 'utf-8' or 'cp1252'"
         ) from None
     folder = Path(folder).expanduser()
     if not folder.is_dir():
@@ -96,7 +96,7 @@ def read_documents(
             sections = _sections(path, content, encoding)
             parts = [(title, text) for title, body in sections for text in splitter.split(body, size, overlap, unit)]
             if not parts:
-                raise DataError(f"{path} holds no text; write some, or take the file away")
+                raise DataError(f"{path} contains no text; add some, or remove the file")
         except DataError as error:
             skip(file_name, error)
             continue
@@ -132,7 +132,7 @@ def _files(folder: Path, skip: Callable[[str, DataError | str], None]) -> Iterat
             try:
                 names = sorted(map(os.fsencode, os.listdir(path)), reverse=True)
             except OSError as error:
-                skip(file_name or ".", DataError(f"{path} cannot be listed ({error.strerror}); mend its permissions"))
+                skip(file_name or ".", DataError(f"{path} cannot be listed ({error.strerror}); fix its permissions"))
                 continue
             # A name that is not UTF-8 keeps its bytes as \\xNN, so two such names stay distinct.
             below = f"{file_name}/" if file_name else ""
@@ -146,16 +146,16 @@ def _files(folder: Path, skip: Callable[[str, DataError | str], None]) -> Iterat
 def _content(path: Path, max_bytes: int) -> bytes:
     try:
         if not path.is_file():
-            raise DataError(f"{path} is no regular file (a broken link, a pipe or a device); take it away")
+            raise DataError(f"{path} is not a regular file (but a broken link, a pipe or a device); remove it")
         if (size := path.stat().st_size) > max_bytes:
             raise DataError(
                 f"{path} has {size:,} bytes, more than max_bytes={max_bytes:,}; split it or raise max_bytes"
             )
         content = path.read_bytes()
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}); mend its permissions or take it away") from None
+        raise DataError(f"{path} cannot be read ({error.strerror}); fix its permissions or remove it") from None
     if not content:
-        raise DataError(f"{path} is empty; write some text, or take the file away")
+        raise DataError(f"{path} is empty; add some text, or remove the file")
     return content
 
 
@@ -234,10 +234,13 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
     except UnicodeDecodeError as error:
         byte = f"byte {error.start} is 0x{content[error.start]:02x}" if error.start < len(content) else error.reason
         raise DataError(
-            f"{path} is not {encoding.removesuffix('-sig')} ({byte}); save it so or give encoding=, such as 'cp1252'"
+            f"{path} is not {encoding.removesuffix('-sig')} ({byte}); save it in that encoding, or pass its own: "
+            "encoding='cp1252'"
         ) from None
     if (position := text.find("\0")) >= 0:
-        raise DataError(f"{path} has a NUL at character {position}, as binary files do; take it away or convert it")
+        raise DataError(
+            f"{path} has a NUL at character {position}, as binary files do; remove it or convert it to text"
+        )
     return storable(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
@@ -257,7 +260,7 @@ def _pdf(path: Path, content: bytes) -> tuple[str, str]:
             f"{path} cannot be read as a PDF ({type(error).__name__}: {error}); open it in a viewer and save it anew"
         ) from None
     if not text.strip():
-        raise DataError(f"{path} holds no text, only images perhaps; run it through OCR first")
+        raise DataError(f"{path} contains no text, perhaps only images; run OCR on it first")
     return " ".join(storable(str(title)).split()) or _stem(path), storable(text.replace("\0", ""))
 
 

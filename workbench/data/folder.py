@@ -160,7 +160,7 @@ def read_corpus(path: Path) -> list[Passage]:
         once(seen, passage_id, "passage", where)
         passages.append(Passage(passage_id, title, text))
     if not passages:
-        raise DataError(f'{path} holds no passage; it needs one {{"id", "title", "text"}} a line')
+        raise DataError(f'{path} contains no passages; each line should be {{"id", "title", "text"}}')
     return passages
 
 
@@ -239,7 +239,7 @@ def _absent(gold: str, ids: set[str], skipped: Mapping[str, str]) -> str:
         if document in skipped:
             return (
                 f"the gold passage {short(gold)} is of {document!r}, which was skipped ({skipped[document]}); "
-                "mend that document, or take the question out"
+                "fix that document, or remove the question"
             )
     passages = list(takewhile(ids.__contains__, (f"{gold}#{number}" for number in count(1))))
     if passages:
@@ -251,7 +251,7 @@ def _absent(gold: str, ids: set[str], skipped: Mapping[str, str]) -> str:
     such = f" Ids of passages look like {', '.join(map(repr, near))}." if near else ""
     return (
         f"the gold passage {short(gold)} is not in the corpus, so recall could not be right; "
-        f"mend 'support' or add the passage.{such}"
+        f"correct 'support' or add the passage.{such}"
     )
 
 
@@ -268,7 +268,7 @@ def read_extractions(path: Path, ids: set[str]) -> list[Extraction]:
         triples = value(row, "triples", where, list, [])
         bad = [t for t in triples if not (isinstance(t, list) and len(t) == 3 and all(isinstance(m, str) for m in t))]
         if bad:
-            raise DataError(f"{where}: {short(bad[0])} is not a triple; each one is a list of three strings")
+            raise DataError(f"{where}: {short(bad[0])} is not a triple; each triple should be a list of three strings")
         extractions.append(
             Extraction(
                 passage_id,
@@ -297,7 +297,7 @@ def read_triples(path: Path) -> Iterator[Triple]:
         if len(members) != 3 or not all(member.strip() for member in members):
             raise DataError(f"{where}: {line[:200]!r} should be head, relation and tail with tabs between them")
         if members in seen:
-            raise DataError(f"{where}: the triple stands already in line {seen[members]}; take one away")
+            raise DataError(f"{where}: the triple is already in line {seen[members]}; remove one of them")
         seen[members] = number
         yield Triple(*members)
 

@@ -149,7 +149,7 @@ def _part(path: Path, content: dict, part: str, kind: type) -> list[tuple[str, A
 def _check_types(named: Collection[str], field: str, where: str, type_names: set[str], needed: bool) -> None:
     for name in named:
         if name not in type_names:
-            raise DataError(f"{where}: {field!r} has {short(name)}, which is none of the entity_types; add it there")
+            raise DataError(f"{where}: {field!r} has {short(name)}, which is not in 'entity_types'; add it there")
     if needed and not named:
         raise DataError(f"{where}: {field!r} is empty; it should list entity types")
 
@@ -163,7 +163,7 @@ def _read_entities(path: Path, schema: Schema, ids: set[str]) -> dict[str, GoldE
         once(seen, entity.name, "entity", where, "name")
         if entity.type not in types:
             raise DataError(
-                f"{where}: the type {short(entity.type)} is not in schema.json; mend 'type' or add it there"
+                f"{where}: the type {short(entity.type)} is not in schema.json; correct 'type' or add it there"
             )
         in_corpus((entity.passage,) if entity.passage is not None else (), ids, where, "passage")
         entities[entity.name] = entity
@@ -179,11 +179,11 @@ def _read_triples(path: Path, schema: Schema, entities: dict[str, GoldEntity], i
 
     def check(end: str, name: str, allowed: tuple[str, ...], where: str) -> None:
         if name not in entities:
-            raise DataError(f"{where}: the {end} {short(name)} is not in entities.jsonl; mend it or add the entity")
+            raise DataError(f"{where}: the {end} {short(name)} is not in entities.jsonl; correct it or add the entity")
         if (actual := entities[name].type) not in allowed:
             raise DataError(
                 f"{where}: the {end} {short(name)} is of type {actual!r}, but schema.json allows {', '.join(allowed)}; "
-                "mend the triple or the schema"
+                "correct the triple or the schema"
             )
 
     triples: list[GoldTriple] = []
@@ -194,7 +194,7 @@ def _read_triples(path: Path, schema: Schema, entities: dict[str, GoldEntity], i
         if kind not in KINDS:
             raise DataError(f"{where}: 'kind' is {short(kind)}; it should be one of {', '.join(KINDS)}")
         if (kind, relation) not in heads:
-            raise DataError(f"{where}: the {kind} {short(relation)} is not in schema.json; mend it or add it there")
+            raise DataError(f"{where}: the {kind} {short(relation)} is not in schema.json; correct it or add it there")
         check("head", triple.head, heads[kind, relation], where)
         if kind == "relation":
             check("tail", triple.tail, tails[relation], where)
@@ -210,5 +210,5 @@ def in_corpus(passages: tuple[str, ...], ids: set[str], where: str, field: str) 
     for passage in passages:
         if passage not in ids:
             raise DataError(
-                f"{where}: the passage {short(passage)} is not in the corpus; mend {field!r} or add the passage"
+                f"{where}: the passage {short(passage)} is not in the corpus; correct {field!r} or add the passage"
             )

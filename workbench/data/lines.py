@@ -59,11 +59,11 @@ def opened(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}); mend its permissions") from None
+        raise DataError(f"{path} cannot be read ({error.strerror}); fix its permissions") from None
 
 
 def _irregular(path: Path) -> DataError:
-    return DataError(f"{path} is no regular file; put the file itself there")
+    return DataError(f"{path} is not a regular file (but a folder, a pipe or a device); put the file itself there")
 
 
 def read_text(path: Path) -> str:
@@ -82,7 +82,7 @@ def read_json(path: Path, *kinds: type) -> Any:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is not JSON ({error}); mend it, or fetch or copy it again") from None
+        raise DataError(f"{path} is not JSON ({error}); correct it, or fetch or copy it again") from None
     if not isinstance(content, kinds):
         wanted = " or ".join(kind.__name__ for kind in kinds)
         raise DataError(f"{path} is a JSON {type(content).__name__}, not a {wanted}; is the file of another format?")
@@ -187,7 +187,7 @@ def once(seen: dict[Any, str], identifier: str | tuple[str, ...], what: str, whe
         called = f"{what} {key}".strip()
         text = identifier if isinstance(identifier, str) else json.dumps(identifier, ensure_ascii=False)
         raise DataError(
-            f"{where}: the {called} {short(text)} stands already in {seen[identifier]}; "
+            f"{where}: the {called} {short(text)} is already in {seen[identifier]}; "
             f"{f'{key}s' if key else 'they'} must be unique"
         )
     seen[identifier] = where

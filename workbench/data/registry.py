@@ -222,7 +222,8 @@ def _copy_of(entry: Entry) -> tuple[Path, Copy | None] | None:
         data = Path(named).expanduser()
         if not data.is_dir():
             raise DataError(
-                f"HOPSCOPE_DATA is {named!r}, which is no folder; set it to the one that holds data folders"
+                f"HOPSCOPE_DATA is {named!r}, which is not a folder; set it to the folder that contains the data "
+                "folders"
             )
         places += [(data / entry.id, None), *((data / copy.folder, copy) for copy in entry.copies)]
     return next(((folder, copy) for folder, copy in places if folder.is_dir() and is_folder(folder)), None)

@@ -57,7 +57,7 @@ def parse(name: str, names: Collection[str]) -> tuple[str, Sample | None]:
         if not _NUMBER.fullmatch(number) or (what, number) == ("n", "0"):
             least = "1" if what == "n" else "0"
             raise DataError(
-                f"{name!r}: {what} is {number!r}, where a whole number from {least} on, without leading zeros, is "
+                f"{name!r}: {what} is {number!r}, where a whole number of at least {least}, without leading zeros, is "
                 f"expected; name a sample as {match['of']}/500@42, which is n@seed"
             )
     return match["of"], Sample(int(match["n"]), int(match["seed"]), bool(match["each"]))

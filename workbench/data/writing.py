@@ -72,7 +72,7 @@ def _write_parts(dataset: Dataset, part: Path) -> None:
         for triple in members:
             if any(mark in member for member in triple for mark in "\t\n\r"):
                 raise DataError(
-                    f"the triple {triple!r} has a tab or a line break, which triples.tsv cannot hold; mend it"
+                    f"the triple {triple!r} has a tab or a line break, which triples.tsv cannot hold; remove it"
                 )
         _text(part / "triples.tsv", "".join("\t".join(triple) + "\n" for triple in members))
     if dataset.questions:

@@ -218,7 +218,7 @@ class EndpointEncoder(Record):
         except CallFailed as error:
             self.meter.add(EMBEDDING, Usage(calls=1, failed=1))
             raise EngineError(
-                f"{self.name} gave no vectors: {error}. What is encoded is kept, and the same goes on from there; if "
+                f"{self.name} gave no vectors: {error}. Run the same again: what is encoded is kept; if "
                 "the server takes fewer or shorter texts at once, give batch_size= or max_tokens="
             ) from None
         self.meter.add(EMBEDDING, self._usage(batch, replies))

@@ -119,8 +119,8 @@ def device_here(device: str) -> str:
         return "cuda" if gpus else "cpu"
     if kind == "cuda" and int(number or 0) >= gpus:
         raise SettingError(
-            f"device={device!r} is not there: torch {torch.__version__} finds {gpus or 'no'} GPU{'s' * (gpus > 1)}; "
-            "use device=cpu or device=auto, or install torch with CUDA and its driver"
+            f"device={device!r} is not available: torch {torch.__version__} finds {gpus or 'no'} "
+            f"GPU{'s' * (gpus > 1)}; use device=cpu or device=auto, or install torch with CUDA and its driver"
         )
     return device
 
@@ -423,7 +423,7 @@ def _one_of(name: str, value: Any, choices: Sequence[Any]) -> Any:
 
 def _natural(name: str, value: Any) -> int | None:
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-        raise SettingError(f"{name}={value!r}; it should be a whole number from 1 on")
+        raise SettingError(f"{name}={value!r}; it should be a whole number of at least 1")
     return value
 
 

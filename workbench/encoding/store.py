@@ -158,9 +158,9 @@ def check_same_model(name: str, before: np.ndarray, now: np.ndarray, where: str)
     another one."""
     if len(now) == len(before) and now @ before < SAME * np.linalg.norm(now) * np.linalg.norm(before):
         raise IndexFault(
-            f"the encoder {name!r} gives a text another vector than {where} has of it: it is another model under the "
-            f"same name; use the one that made it, or forget its vectors (workbench answers --forget {name!r}) and "
-            "build another index"
+            f"the encoder {name!r} computes another vector for a text than {where} holds: two models have the same "
+            f"name; use the one that made the vectors, or forget them (workbench answers --forget {name!r}) and build "
+            "another index"
         )
 
 
@@ -211,7 +211,10 @@ def _opened(keys: Path, matrix: Path) -> Iterator[sqlite3.Connection]:
         if code in _UNWRITABLE:
             raise
         if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_IOERR):
-            raise IndexFault(f"{keys} cannot be used: {error}. What it holds is kept") from None
+            raise IndexFault(
+                f"{keys} cannot be used ({error}); free the disk or end the other program, and run the same again: "
+                "its vectors are kept"
+            ) from None
         raise _damaged(keys, matrix, error) from None
     finally:
         if connection is not None:

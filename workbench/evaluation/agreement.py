@@ -71,7 +71,7 @@ def compare_extractions(
     normalised words. So the same fact in other words counts as missed; `pairs` depend on the names alone. Raises
     :class:`SettingError` if the indexes or the runs are not of the same passages, questions and methods."""
     if index.passages.passages != reference.passages.passages:
-        raise SettingError(f"{index.folder} and {reference.folder} do not hold the same passages")
+        raise SettingError(f"{index.folder} and {reference.folder} have different passages; pass indexes of one corpus")
     ours, theirs = list(_stated(index)), list(_stated(reference))
     overlaps = tuple(
         Overlap(what, len(mine), len(other), len(mine & other))
@@ -116,10 +116,10 @@ def _unjoined(stated: Sequence[_Stated], pairs: set[Hashable]) -> tuple[tuple[st
 
 def _retrieval(run: Run, other: Run, measures: Sequence[str]) -> Iterator[dict[str, Any]]:
     if [q.id for q in run.questions] != [q.id for q in other.questions]:
-        raise SettingError(f"{run.folder} and {other.folder} do not ask the same questions")
+        raise SettingError(f"{run.folder} and {other.folder} have different questions; evaluate both on the same")
     ours, theirs = run.table(), other.table()
     if missing := [name for name in measures if name not in ours or name not in theirs]:
-        raise SettingError(f"a run has no {missing[0]}; give measures=… that both have")
+        raise SettingError(f"one of the runs lacks {missing[0]}; pass measures=… that both have")
     for name in (name for name in run.methods if name in other.methods):
         means = {
             f"{measure}, {side}": float(table.loc[name, measure])

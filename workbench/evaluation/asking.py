@@ -120,7 +120,9 @@ def persona_questions(
     step, flaw_of = corpus_questions.PERSONAS, corpus_questions.personas_flaw
     (personas,) = retrying.ask(engine, step, [personas_input], flaw_of, RETRIES)
     if personas.value is None:
-        raise EngineError(f"{engine.name} named no users and tasks for {data.name}: {personas.failure}")
+        raise EngineError(
+            f"{engine.name} named no users and tasks for {data.name} ({personas.failure}); ask another model"
+        )
     inputs = {
         (u, t): corpus_questions.TasksInput(description, titles, user.user, task, each)
         for u, user in enumerate(personas.value.users, 1)

@@ -107,7 +107,7 @@ def cut_to_k(run: Run) -> Iterator[str]:
 def check_whole(**settings: Any) -> None:
     for name, value in settings.items():
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise SettingError(f"{name}={value!r}; it should be a whole number from 1 on")
+            raise SettingError(f"{name}={value!r}; it should be a whole number of at least 1")
 
 
 def asked_for(
@@ -118,12 +118,12 @@ def asked_for(
     by_id: dict[str, Question] = {}
     for question in islice(questions, limit):
         if not isinstance(question, Question):
-            raise SettingError(f"{by} takes questions first, then methods; {type(question).__name__} is no Question")
+            raise SettingError(f"{by} takes questions first, then methods; got {type(question).__name__} as a question")
         if by_id.setdefault(question.id, question) != question:
             raise SettingError(f"two questions have the id {question.id!r}; ids must be unique")
     named = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
     if not by_id or not named:
-        raise SettingError(f"{by} needs at least one question and one method")
+        raise SettingError(f"{by} got {len(by_id):,} questions and {len(named):,} methods; pass at least one of each")
     return list(by_id.values()), named
 
 

@@ -51,7 +51,9 @@ class Grid(Record):
         self.folder, self._runs = Path(folder), runs
         path = self.folder / "grid.json"
         if not path.exists():
-            raise SettingError(f"{folder} is no grid: it has no grid.json; make one with grid(…, out={str(folder)!r})")
+            raise SettingError(
+                f"{folder} is not a grid: it has no grid.json; make a grid with grid(…, out={str(folder)!r})"
+            )
         self.config: dict = _read(path)
         if self.config["format"] > FORMAT:
             raise DataError(
@@ -123,7 +125,9 @@ class Grid(Record):
         pairs = [(label, method) for label, run in self.runs.items() for method in run.methods]
         names = {baseline} if isinstance(baseline, tuple) else {(baseline, method) for method in self.methods}
         if not names <= set(pairs):
-            raise SettingError(f"no run of {baseline!r}; there are the readers {', '.join(self.runs) or 'none yet'}")
+            raise SettingError(
+                f"the grid has no run of {baseline!r}; its readers are {', '.join(self.runs) or 'none yet'}"
+            )
         rows = []
         for measure in measures:
             for label, method in pairs:
@@ -202,7 +206,7 @@ def _built(
             raise SettingError(f"two readers are called {label!r}; give them as a mapping of label to reader")
         built[label] = made
     if not built:
-        raise SettingError("a grid needs at least one reader")
+        raise SettingError("the grid was given no reader; pass at least one, such as 'direct'")
     return built
 
 

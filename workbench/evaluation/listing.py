@@ -29,7 +29,7 @@ def runs(folder: str | Path | None = None) -> pd.DataFrame:
     its progress, and when it was last written. For an unreadable folder, `failure` states the reason."""
     place = Path(folder or home() / "runs")
     if not place.is_dir():
-        raise SettingError(f"{place} is no folder, so there are no runs in it; wb.evaluate(…) makes some")
+        raise SettingError(f"{place} is not a folder, so it has no runs; make one with wb.evaluate(…)")
     folders = sorted(path.parent for path in place.rglob("run.json"))
     whole = (folder for folder in folders if not any(part.endswith(".part") for part in folder.parts))
     listed = [_listed(folder, place) for folder in whole]
@@ -123,8 +123,8 @@ def between(first: Run | str | Path, second: Run | str | Path, measures: Sequenc
     common = [name for name in other.tested(measures) if name in first_run.measures and name in other.measures]
     if not common:
         raise SettingError(
-            f"{first_run.folder} and {other.folder} share no measure{' of those' if measures else ''}; the first has "
-            f"{', '.join(first_run.measures)}, the second {', '.join(other.measures)}"
+            f"{first_run.folder} and {other.folder} share no measure{' asked for' if measures else ''}; choose from "
+            f"those of the first, {', '.join(first_run.measures)}, the second {', '.join(other.measures)}"
         )
     same = [(name, name) for name in other.methods if name in first_run.methods]
     pairs = same or [(name, first_run.methods[0]) for name in other.methods]
@@ -135,7 +135,9 @@ def between(first: Run | str | Path, second: Run | str | Path, measures: Sequenc
         if (values := compared(other.values(measure, name), first_run.values(measure, base)))
     ]
     if not rows:
-        raise SettingError(f"{first_run.folder} and {other.folder} share no question that both have measured")
+        raise SettingError(
+            f"{first_run.folder} and {other.folder} share no measured question; evaluate both on the same questions"
+        )
     return Between(first_run, other, Differences(corrected(rows)), dict(_differing(first_run, other, pairs)))
 
 

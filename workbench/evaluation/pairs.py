@@ -252,7 +252,7 @@ def names_of(run: Run, method: str) -> set[str]:
 def answers_of(run: Run, method: str, names: Collection[str], questions: Iterable[Question]) -> dict[str, str]:
     """Question id → answer, without the failed questions."""
     if run.config["reader"] is None:
-        raise SettingError(f"nobody read in the run {run.folder}; make it with a reader: wb.evaluate(…, wb.reader(…))")
+        raise SettingError(f"the run {run.folder} has no answers; evaluate with a reader: wb.evaluate(…, wb.reader(…))")
     ids = {question.id for question in questions}
     return {
         row["question_id"]: blinded(row["answer"] or "", {passage for passage, _ in row["ranking"]}, names)
@@ -302,7 +302,7 @@ def kept_pair(run: Run, a: str, b: str, question: Question, number: int = 0) -> 
     Raises :class:`SettingError` without such a repeat, or without a reader."""
     repeats = repeats_of((run, a), (run, b))
     if not 0 <= number < len(repeats):
-        raise SettingError(f"{a} and {b} have no repeat {number}; they have {len(repeats)}, from 0")
+        raise SettingError(f"{a} and {b} have no repeat {number}; choose one from 0 to {len(repeats) - 1}")
     for first, second, seen in ((a, b, dict), (b, a, _mirrored)):
         judgements = standing_of(run, first, second)
         pairs = pairs_of(run, first, run, second, [question], 2) if judgements else []

@@ -203,7 +203,10 @@ class Run(Record):
     def values(self, measure: str, method: str) -> dict[str, list[float]]:
         """Question id → the value of each repeat, as in `scores`; one value where repeats cannot differ."""
         if measure not in self.measures or method not in self.methods:
-            raise SettingError(f"the run has the measures {self.measures} and the methods {self.methods}")
+            raise SettingError(
+                f"the run {self.folder} has no {measure!r} of {method!r}; its measures are {', '.join(self.measures)}, "
+                f"its methods {', '.join(self.methods)}"
+            )
         by_question: dict[str, list[float | None]] = {}
         for row in self._all_of(method):
             by_question.setdefault(row["question_id"], []).append(row["scores"].get(measure))

@@ -118,7 +118,9 @@ def nodes_of(ranking: Iterable[str], graph: Index) -> list[str]:
 def measurable(measures: Measures, reader: Reader | None, judge: Engine | None) -> dict[str, Measure]:
     """Name → measure, for those that apply; raises :class:`SettingError` for an unknown one before any work."""
     if judge is not None and reader is None:
-        raise SettingError("a judge has no answers to judge without a reader; pass reader=wb.reader('direct', engine)")
+        raise SettingError(
+            "a judge was given but no reader, so there are no answers to judge; pass reader=wb.reader('direct', engine)"
+        )
     chosen = dict(_named(measure) for measure in measures)
     if reader is None:
         return {name: measure for name, measure in chosen.items() if not measures_.needs_reader(name)}
@@ -137,7 +139,7 @@ def _named(measure: str | Measure) -> tuple[str, Measure]:
     name = getattr(measure, "__name__", "<lambda>")
     if name == "<lambda>" or (measures_.is_known(name) and measures_.EVIDENCE.get(name) is not measure):
         raise SettingError(
-            f"a measure of your own needs a name of its own, and {name!r} is none; define it with "
+            f"a measure of your own needs a new name, and {name!r} is taken or anonymous; define it with "
             "`def my_measure(question, outcome): …`"
         )
     return name, measure

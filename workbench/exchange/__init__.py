@@ -59,7 +59,7 @@ def read(path: str | Path, kind: str | None = None, *, name: str | None = None, 
     kind = kind or recognise(path)
     if kind is None:
         looked_for = "; ".join(module.LOOKED_FOR for module in FORMATS.values())
-        raise DataError(f"{path} is none of the formats that can be read. Looked for: {looked_for}")
+        raise DataError(f"{path} is in no format that can be read; give the folder of one of these: {looked_for}")
     reader = FORMATS[kind].read
     accepted = list(inspect.signature(reader).parameters)[2:]
     if unknown := sorted(options.keys() - set(accepted)):

@@ -107,7 +107,7 @@ def _read_gold(
         if relevance > 0 and passage not in passages:
             unknown = unknown or f"the passage {short(passage)} is not in corpus.jsonl, or has no text there"
         if unknown and strict:
-            raise DataError(f"{where}: {unknown}; mend the line, or drop such ones: exchange.read(…, strict=False)")
+            raise DataError(f"{where}: {unknown}; correct the line, or skip such lines: exchange.read(…, strict=False)")
         if unknown:
             dropped += 1
             continue

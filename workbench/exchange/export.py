@@ -63,7 +63,7 @@ def write(index: Index, to: str | Path) -> list[Path]:
     if to.suffix.lower() == ".graphml":
         return [to_graphml(index, to)]
     if to.suffix and not to.is_dir():
-        raise SettingError(f"{to}: {to.suffix!r} is no format to export to; name a FILE.graphml or a folder")
+        raise SettingError(f"{to}: {to.suffix!r} is not an export format; name a FILE.graphml or a folder")
     return to_csv(index, to)
 
 

@@ -109,7 +109,7 @@ class GraphML(NamedTuple):
         for where, source, target, _ in self.edges:
             for end in (source, target):
                 if end not in ids:
-                    raise DataError(f"{where}: there is no node {end[:200]!r}; add the node or take the edge out")
+                    raise DataError(f"{where}: there is no node {end[:200]!r}; add the node or remove the edge")
         return self
 
 
@@ -134,7 +134,7 @@ def read_graphml(path: Path) -> GraphML:
     except DefusedXmlException as error:
         raise DataError(
             f"{path} declares a DTD or entities ({type(error).__name__}), which no graph needs and which can fill the "
-            "memory; take the declaration out if you trust the file"
+            "memory; remove the declaration if you trust the file"
         ) from None
     except (ParseError, LookupError, ValueError) as error:
         raise DataError(f"{path} is not XML ({error}); copy it again from where it was made") from None
@@ -184,8 +184,8 @@ def literal(text: str, where: str) -> Any:
     """A list or dict written as JSON or as Python writes it; only constants are accepted."""
     if len(text) > LITERAL_LIMIT:
         raise DataError(
-            f"{where}: a list or dict in a string of {len(text):,} characters, where {LITERAL_LIMIT:,} are the most; "
-            "write it as JSON of its own, or take it out"
+            f"{where}: a list or dict in a string of {len(text):,} characters, where at most {LITERAL_LIMIT:,} are "
+            "read; write it as JSON, or remove it"
         )
     try:
         return json.loads(text)
@@ -194,7 +194,7 @@ def literal(text: str, where: str) -> Any:
     try:
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        raise DataError(f"{where}: {short(text)} is neither JSON nor a Python list or dict; mend it") from None
+        raise DataError(f"{where}: {short(text)} is neither JSON nor a Python list or dict; correct it") from None
 
 
 def listed(value: Any, where: str, separator: str = ",") -> tuple[str, ...]:
@@ -228,7 +228,7 @@ def only(candidates: Iterable[Path], what: str, path: Path) -> Path:
         raise DataError(f"{path} is not {what}; give the file or the folder that holds it")
     if len(candidates) > 1:
         names = ", ".join(str(candidate) for candidate in candidates[:5])
-        raise DataError(f"{path} is {what} {len(candidates)} times: {names}; give one of them")
+        raise DataError(f"{path} contains {len(candidates)} candidates for {what}: {names}; give one of them")
     return candidates[0]
 
 
@@ -279,7 +279,7 @@ class Gathering:
         if passage_id in self.passages:
             raise DataError(f"{where}: the passage id {passage_id[:200]!r} occurs twice; ids must be unique")
         if not (title + text).strip():
-            raise DataError(f"{where}: passage {passage_id[:200]!r} is empty; give it a text or take it out")
+            raise DataError(f"{where}: passage {passage_id[:200]!r} is empty; give it a text or remove it")
         self.passages[passage_id] = Passage(passage_id, title, text)
 
     def entity(self, where: str, name: str, passages: Iterable[str], type: str = "", description: str = "") -> None:
@@ -356,8 +356,8 @@ class Gathering:
     def _name(self, where: str, name: str) -> str:
         if len(name) > NAME_LIMIT:
             raise DataError(
-                f"{where}: a name of {len(name):,} characters ({name[:60]!r}…), where {NAME_LIMIT:,} are the most; "
-                "mend it or take it out"
+                f"{where}: a name of {len(name):,} characters ({name[:60]!r}…), where at most {NAME_LIMIT:,} are read; "
+                "shorten it or remove it"
             )
         return storable(name).strip()
 
@@ -368,8 +368,8 @@ class Gathering:
                 present.append(passage_id)
             elif self.strict:
                 raise DataError(
-                    f"{where} names the passage {passage_id[:200]!r}, which is not there; give the whole folder, "
-                    "or leave such names out with workbench.exchange.read(…, strict=False)"
+                    f"{where} names the passage {passage_id[:200]!r}, which is missing; give the whole folder, "
+                    "or skip such names with workbench.exchange.read(…, strict=False)"
                 )
             else:
                 self.leave_out("name of a passage that is not there", "names of passages that are not there")

@@ -144,7 +144,7 @@ def _read_lines(folder: Path, file: Path | None, texts: dict, gathering: Gatheri
     """Returns the names of the entities, by what the questions call them."""
     if file is None:
         raise DataError(
-            f"{folder} has no texts: none of {', '.join(_TEXTS)} lies there or in ../../raw; "
+            f"{folder} has no texts: none of {', '.join(_TEXTS)} is there or in ../../raw; "
             "name the file with documents=…"
         )
     for title, text in texts.items():
@@ -216,7 +216,7 @@ def _nodes(folder: Path) -> dict[str, _Node]:
     for where, row in read_csv(folder / "nodes.csv", "type", "attributes"):
         key = _key(row)
         if key in nodes:
-            raise DataError(f"{where}: the node {key[:200]!r} stands twice; nodes must be unique")
+            raise DataError(f"{where}: the node {key[:200]!r} occurs twice; nodes must be unique")
         nodes[key] = _Node(where, row.get("name") or key, row["type"], _attributes(row, where))
     return nodes
 
@@ -228,7 +228,7 @@ def _edges(folder: Path, nodes: dict[str, _Node], gathering: Gathering) -> tuple
     for where, row in read_csv(folder / "edges.csv", "source", "relation", "target"):
         source, target = ends = row["source"], row["target"]
         if unknown := [end for end in ends if end not in nodes]:
-            raise DataError(f"{where}: there is no node {unknown[0][:200]!r} in nodes.csv; add it or take the edge out")
+            raise DataError(f"{where}: there is no node {unknown[0][:200]!r} in nodes.csv; add it or remove the edge")
         relation = relations.get(row["relation"], row["relation"])
         documents = [end for end in ends if nodes[end].kind == "document"]
         if len(documents) == 2:

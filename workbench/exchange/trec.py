@@ -61,7 +61,7 @@ def to_trec(run: Run, folder: str | Path) -> list[Path]:
     """
     folder = Path(folder).expanduser()
     if not run.questions:
-        raise SettingError(f"{run.folder} is of an early version and has not kept its questions; run them again")
+        raise SettingError(f"{run.folder} was made by an early version and has no questions; evaluate them again")
     written = [to_qrels(run.questions, folder / QRELS)]
     for method, name in _file_names(run.methods).items():
         written.append(folder / f"{name}.run")
@@ -98,7 +98,7 @@ def _run_lines(question_id: str, ranking: Sequence[tuple[str, float]], tag: str)
         if passage in seen:
             raise DataError(
                 f"{tag} ranks the passage {passage!r} twice for the question {question_id!r}, which a TREC run cannot "
-                "say; mend the method"
+                "say; correct the method"
             )
         seen.add(passage)
         yield f"{as_word(question_id)} Q0 {as_word(passage)} {rank} {score!r} {as_word(tag)}\n"
@@ -339,7 +339,7 @@ def _whole(text: str, what: str, where: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise DataError(f"{where}: the {what} {text[:200]!r} is not a whole number") from None
+        raise DataError(f"{where}: the {what} {text[:200]!r} should be a whole number") from None
 
 
 def _score(text: str, where: str) -> float:
@@ -348,5 +348,5 @@ def _score(text: str, where: str) -> float:
     except ValueError:
         score = math.nan
     if not math.isfinite(score):
-        raise DataError(f"{where}: the score {text[:200]!r} is not a finite number, so the passage has no place")
+        raise DataError(f"{where}: the score {text[:200]!r} should be a finite number, by which the passage is ranked")
     return score

@@ -126,7 +126,7 @@ def _read_chunks(file: Path, named: set[str], gathering: Gathering) -> None:
             records[-1] = (*records[-1][:2], f"{records[-1][2]}\n{line}")
             escaped &= not line.strip()
         elif line.strip():
-            raise DataError(f"{where} should begin a chunk (id: <id>, tab, Chunk: <text>); is it the file of chunks?")
+            raise DataError(f"{where} should begin a chunk (id: <id>, tab, Chunk: <text>); is this the file of chunks?")
     texts = {text for _, chunk, text in records if chunk in named}
     for where, chunk, text in records:
         if chunk not in named and text in texts:

@@ -103,7 +103,7 @@ def made_with(store: Store, manifest: Mapping) -> Encoder:
     encoder = manifest["encoder"]
     if "settings" not in encoder:
         raise IndexFault(
-            f"{store.folder} was encoded by {encoder['name']!r}, which is not one that can be loaded by name; "
+            f"{store.folder} was encoded by {encoder['name']!r}, which cannot be loaded by name; "
             "pass it: Index.open(folder, encoder=…), Index.build(…, encoder=…)"
         )
     made = known_encoder(**encoder["settings"])
@@ -306,7 +306,7 @@ def _open(store: Store, kind: str, key: str) -> Layer:
     try:
         return LAYERS[kind][0](folder)
     except PermissionError as error:
-        raise IndexFault(f"layer {kind!r} may not be read ({error}); allow it: chmod -R u+rX {folder}") from error
+        raise IndexFault(f"layer {kind!r} cannot be read ({error}); allow it: chmod -R u+rX {folder}") from error
     except _UNREADABLE as error:
         raise IndexFault(
             f"layer {kind!r} in {folder} is damaged ({error or type(error).__name__}); delete this folder, and the "
@@ -335,8 +335,8 @@ def opened_layers(store: Store, opened: Mapping[str, Layer]) -> tuple[dict, dict
 def _no_index(folder: Path) -> IndexFault:
     if is_data(folder):
         return IndexFault(
-            f"{folder} holds data, and no index; build one with wb.Index.build({str(folder)!r}, engine) or `workbench "
-            f"index {folder}`, which says where it is, and name that folder"
+            f"{folder} holds data, not an index; build an index with wb.Index.build({str(folder)!r}, engine) or "
+            f"`workbench index {folder}`, which says where it is, and name that folder"
         )
     return IndexFault(
         f"{folder} holds no index (no manifest.json that names a layer); build one with "

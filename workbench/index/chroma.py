@@ -61,7 +61,7 @@ def client_of(index: Index, server: str = "") -> Any:
         return chromadb.PersistentClient(path=str(index.folder / _FOLDER), settings=settings)
     host, colon, port = server.rpartition(":")
     if not (host and colon and port.isdecimal()):
-        raise SettingError(f"server={server!r} is not host:port, such as localhost:8000")
+        raise SettingError(f"server={server!r}; it should be host:port, such as localhost:8000")
     try:
         return chromadb.HttpClient(host=host, port=int(port), settings=settings)
     except ValueError as error:  # the error of Chroma's client if no server answers
@@ -122,7 +122,7 @@ def agreement(
     """Compare the passages nearest to the questions by exact search with those that Chroma finds. The collection is
     filled first."""
     if not questions:
-        raise SettingError("agreement is measured on questions, and there is none; pass some texts")
+        raise SettingError("agreement was given no questions; pass at least one text")
     store, shares = PassageStore(index, server, client), []
     for question in questions:
         vector = index.encode_query(question, "passages")

@@ -220,7 +220,7 @@ def _check(graph: GraphArrays) -> None:
     if wrong := [f"{name} has {rows}" for name, rows in shapes.items() if rows != n]:
         raise SettingError(f"vectors has {n} rows and {wrong[0]}; each should have a row for each entity")
     if not np.isfinite(graph.vectors).all():
-        raise SettingError("vectors holds what is no finite number; encode the entities again")
+        raise SettingError("vectors contains NaN or infinite numbers; encode the entities again")
 
 
 def _points(graph: GraphArrays, settings: Perception) -> np.ndarray | sp.csr_array:

@@ -74,7 +74,7 @@ class Graph(Record):
         from workbench.index import networks
 
         if self.index is None:
-            raise SettingError("this graph knows no names; take the `graph` of an index")
+            raise SettingError("this graph has no names of nodes; use the `graph` of an index")
         return networks.index_to_networkx(self.index)
 
     def to_pyvis(self, **options: Any) -> Network:

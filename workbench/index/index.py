@@ -10,6 +10,7 @@ the new state; a method built on the old value goes on giving the old answers.""
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -176,7 +177,10 @@ class Index(Record):
                 with Store(folder).lock(), metered(folder, ARTICLES, writer, idle=False), checked:
                     data = writing.textualise(data, writer, folder / "textualised", **articles, progress=progress)
             elif articles:
-                raise SettingError(f"{data.name!r} is no graph of triples without passages, so no articles are written")
+                raise SettingError(
+                    f"{data.name!r} is not triples alone, so no articles are written; leave out the settings of "
+                    "articles"
+                )
             wanted = closure(set(layers or DEFAULT_LAYERS))
             if keep:
                 standing = Store(folder).read_manifest()["layers"]
@@ -244,10 +248,10 @@ class Index(Record):
         Adding many at once costs little more than adding one, because each call writes the layers anew.
         """
         present = self.passages.row
-        repeated = [passage.id for passage in new if passage.id in present]
-        if repeated or len({passage.id for passage in new}) < len(new):
+        counts = Counter(passage.id for passage in new)
+        if repeated := [id for id, number in counts.items() if number > 1 or id in present]:
             raise IndexFault(
-                f"passage ids must be new and unique; {repeated[:3] or 'one of them'} occurs already: delete it first"
+                f"passage ids must be new and unique; {repeated[0]!r} exists already: delete it first, or rename it"
             )
         failed = any(layer.get("failures") for layer in self.manifest["layers"].values())
         if not (new or extractions or profiles or failed):
@@ -308,7 +312,7 @@ class Index(Record):
         if self.store.read_manifest().get("data") != self.manifest["data"]:
             raise IndexFault(
                 f"{self.folder} was changed after this index was opened, and what was changed would be lost; "
-                "go on from what insert or delete gave back, or from Index.open"
+                "use the index that insert or delete returned, or Index.open"
             )
         index = Index._build(data, engine, self.folder, self.encoder, wanted, {}, self._layers, **how)
         index._same_model = self._same_model
@@ -423,7 +427,7 @@ class Index(Record):
         if vectors.shape[-1] != stored:
             raise IndexFault(
                 f"the encoder {self.encoder.name!r} gives vectors of {vectors.shape[-1]} dimensions, and those of "
-                f"{self.folder} have {stored}: it is another model under the same name; open the index with the one "
+                f"{self.folder} have {stored}: two models have the same name; open the index with the one "
                 "that made it, or build another index"
             )
         if not self._same_model and answers_now(self.encoder):

@@ -72,7 +72,7 @@ def _contents(passages: Sequence[Passage]) -> Sequence[str]:
 def _check(passages: Sequence[Passage]) -> None:
     """What a data folder is checked for when it is read; a data set made by hand comes here first."""
     if not passages:
-        raise DataError("an index needs at least one passage; the data set has none")
+        raise DataError("the data set has no passages, and an index needs at least one; add some to corpus.jsonl")
     seen: set[str] = set()
     for passage in passages:
         if passage.id in seen:

@@ -70,8 +70,8 @@ class Vectors:
             if vectors.shape[1] != self.encoder.dimension:
                 raise IndexFault(
                     f"the encoder {self.encoder.name!r} gives vectors of {self.encoder.dimension} dimensions, and "
-                    f"those that it made for this index have {vectors.shape[1]}: it is another model under the same "
-                    "name; give one of them another name, or build into another folder"
+                    f"those that it made for this index have {vectors.shape[1]}: two models have the same name; "
+                    "rename one of them, or build into another folder"
                 )
         return [(dict(zip(texts, count())), vectors) for texts, vectors in pairs]
 

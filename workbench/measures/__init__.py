@@ -241,7 +241,8 @@ def measure(name: str) -> Measure:
             return table[name]
     if name == "seconds":
         raise SettingError(
-            "seconds differ from run to run and are no measure of a row; Run.table(seconds=True) has them as a column"
+            "seconds are not a measure, because they differ from run to run; Run.table(seconds=True) has them as a "
+            "column"
         )
     raise SettingError(
         f"no measure is called {name!r}; there are {', '.join(f'{base}@k' for base in (*RANKING, *JOINT))}, "

@@ -82,9 +82,9 @@ class Method(Record):
         Raises SettingError for a k or budget below 1.
         """
         if not isinstance(k, int) or k < 1:
-            raise SettingError(f"k={k!r}; it should be a whole number from 1 on")
+            raise SettingError(f"k={k!r}; it should be a whole number of at least 1")
         if budget is not None and budget < 1:
-            raise SettingError(f"budget={budget!r}; it should be a number of tokens from 1 on, or None")
+            raise SettingError(f"budget={budget!r}; it should be a number of tokens of at least 1, or None")
         trace = trace if isinstance(trace, Trace) else Trace(trace)
         with trace.span("CHAIN", self.label, question=question, k=k, budget=budget) as span:
             if question.strip():

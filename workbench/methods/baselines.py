@@ -71,7 +71,7 @@ class Oracle(Method):
         for question in questions:
             if gold.setdefault(question.question, question.support) != question.support:
                 raise DataError(
-                    f"two questions read {question.question!r} and have other gold passages; take one of them out"
+                    f"two questions read {question.question!r} and have different gold passages; remove one of them"
                 )
         self._gold = gold
         super().__init__(index, hash=text_hash(repr(sorted(gold.items()))))
@@ -80,7 +80,8 @@ class Oracle(Method):
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         if question not in self._gold:
             raise SettingError(
-                f"the oracle knows {len(self._gold):,} questions, and {question[:200]!r} is none of them"
+                f"the oracle has no gold for {question[:200]!r}; make it with all questions: wb.oracle(index, "
+                "questions)"
             )
         layer, gold = self.index.passages, self._gold[question]
         passages = [layer.passages[layer.row[id]] for id in gold if id in layer.row]

@@ -81,17 +81,15 @@ class BDTR(Iterative):
         def __post_init__(self):
             if self.chain == "joint" and not (self.bgec and self.iterations):
                 raise SettingError(
-                    "chain=joint writes the chain together with the thoughts of the last round; it should be after "
-                    "with iterations=0 and with bgec=false, where there are no such thoughts or no chain"
+                    "chain=joint writes the chain together with the thoughts of the last round, and iterations=0 has "
+                    "no thoughts, bgec=false no chain; use chain=after"
                 )
             if self.chain == "joint" and self.thoughts == "apart":
                 raise SettingError(
-                    "chain=joint writes the chain and both thoughts in one reply; it should be after if thoughts=apart"
+                    "chain=joint writes the chain and both thoughts in one reply; with thoughts=apart use chain=after"
                 )
             if self.max_docs is not None and self.max_docs < self.min_docs:
-                raise SettingError(
-                    f"max_docs={self.max_docs}; it should be none or a whole number from min_docs={self.min_docs} on"
-                )
+                raise SettingError(f"max_docs={self.max_docs}; it should be none or at least min_docs={self.min_docs}")
 
     profiles: Mapping[str, Mapping[str, Any]] = {
         "workbench": {},

@@ -38,7 +38,9 @@ class Dense(Method):
         self._vectors = np.asarray(self._passages.vectors)
         settings, self._store, self._allowed = self.settings, None, None
         if settings.server and settings.store != "chroma":
-            raise SettingError(f"dense[server={settings.server}] belongs to store=chroma; exact search asks no server")
+            raise SettingError(
+                f"dense[server={settings.server}] needs store=chroma; exact search has no server: leave server out"
+            )
         if settings.store == "chroma":
             from workbench.index.chroma import PassageStore  # chromadb takes seconds to import
 

@@ -68,7 +68,7 @@ class GraphRAG(Method):
 
         def __post_init__(self):
             if self.entities_max < self.entities:
-                raise SettingError(f"entities_max={self.entities_max} is less than entities={self.entities}")
+                raise SettingError(f"entities_max={self.entities_max} is less than entities={self.entities}; raise it")
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -73,8 +73,8 @@ class IRCoT(Iterative):
         def __post_init__(self):
             if self.most is not None and self.scale != "rank":
                 raise SettingError(
-                    f"most={self.most!r} with scale={self.scale}; it should be none, or a whole number from 1 on with "
-                    "scale=rank, because passages in the order in which they came have places and no scores"
+                    f"most={self.most!r} keeps passages in the order of arrival, which have ranks but no scores, and "
+                    f"scale={self.scale} needs scores; use scale=rank or most=none"
                 )
 
     profiles: Mapping = {

@@ -48,8 +48,8 @@ class Ranking(Method):
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         if question not in self._rankings:
             raise SettingError(
-                f"{self.label} was read for {len(self._rankings):,} questions, and {question[:200]!r} is none of them; "
-                "read the file with all questions"
+                f"{self.label} was read for {len(self._rankings):,} questions, and {question[:200]!r} is not among "
+                "them; read the file with all questions"
             )
         best = self._rankings[question][:k]
         layer = self.index.passages
@@ -74,7 +74,7 @@ def _by_text(ranked_file: Ranked, questions: Iterable[Question]) -> Mapping[str,
         if rankings.setdefault(question.question, mine) != mine:
             raise DataError(
                 f"the questions {first[question.question]!r} and {question.id!r} have the same text, which is all that "
-                f"a method sees, and {ranked_file.tag} ranks otherwise for each; take one of them out"
+                f"a method sees, and {ranked_file.tag} ranks otherwise for each; remove one of them"
             )
         first.setdefault(question.question, question.id)
     return rankings

@@ -120,7 +120,7 @@ class ThinkOnGraph(Method):
 
         def __post_init__(self):
             if self.sample > self.many:
-                raise SettingError(f"sample={self.sample} of many={self.many}; it should not be more")
+                raise SettingError(f"sample={self.sample} is more than many={self.many}; choose at most many")
 
     def prepare(self) -> None:
         self._facts, self._passages = self.index.facts, self.index.passages

@@ -91,7 +91,7 @@ def _read(notebook: Path) -> nbformat.NotebookNode:
     try:
         return nbformat.read(notebook, as_version=4)
     except (ValueError, nbformat.ValidationError) as error:
-        raise SettingError(f"{notebook} is no notebook that can be read ({error}); mend it or take it away") from None
+        raise SettingError(f"{notebook} cannot be read as a notebook ({error}); correct it or remove it") from None
 
 
 def _hash_of_cells(node: nbformat.NotebookNode) -> str:
@@ -160,7 +160,7 @@ def check(
         raise SettingError(f"{baseline} belongs to the installed package; name a folder of yours with --baseline")
     planned = _planned(folder, parameters, only)
     if fresh.exists() and not (fresh / "home").is_dir():
-        raise SettingError(f"{fresh} was not made by a check and would be emptied; take another folder with --out")
+        raise SettingError(f"{fresh} was not made by a check and would be emptied; name another folder with --out")
     shutil.rmtree(fresh, ignore_errors=True)
     checked, accepted = [], []
     for path, (defaults, given) in tqdm(planned.items(), desc="notebooks", unit="notebook"):

@@ -211,7 +211,7 @@ def read(folder: Path, notebook: str) -> Baseline | None:
         return Baseline(**content)
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(
-            f"{path} is no baseline that can be read ({error}); take it from git, or write it again with --accept"
+            f"{path} cannot be read as a baseline ({error}); restore it from git, or write it again with --accept"
         ) from None
 
 

@@ -343,7 +343,9 @@ class KnowledgeTree:
         if wanted in self.graph.row:
             return self.graph.row[wanted]
         near = ", ".join(repr(hit.label) for hit in self.find(str(wanted)) if hit.kind == "entity")
-        raise SettingError(f"the tree has no entity {wanted!r}; {f'there are {near}' if near else 'names are exact'}")
+        raise SettingError(
+            f"the tree has no entity {wanted!r}; {f'there are {near}' if near else 'names must match exactly'}"
+        )
 
     def _some_ids(self) -> str:
         return ", ".join(repr(passage.id) for passage in self.passages[:3]) or "none: the index is empty"

@@ -98,9 +98,11 @@ def neighbourhood(
     share goes to the others; the nodes most strongly connected to those already included remain, ties in the order of
     rows."""
     if not (isinstance(hops, int) and hops >= 0 and isinstance(limit, int) and limit >= 1):
-        raise SettingError(f"hops={hops!r}, limit={limit!r}; they should be whole numbers from 0 and from 1 on")
+        raise SettingError(f"hops={hops!r}, limit={limit!r}; hops should be 0 or more, limit 1 or more")
     if not (isinstance(facts, int) and isinstance(similarity, int | float) and similarity == similarity):
-        raise SettingError(f"facts={facts!r}, similarity={similarity!r}; they should be a whole number and a cosine")
+        raise SettingError(
+            f"facts={facts!r}, similarity={similarity!r}; facts should be a whole number, similarity a cosine"
+        )
     kinds = tuple(kinds)
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise SettingError(f"no kind of edge is called {unknown[0]!r}; there are {', '.join(KINDS)}")

@@ -60,11 +60,16 @@ class Walk:
         Negative and NaN entries of `reset` count as zero; at least one must be positive.
         """
         if not 0 <= damping < 1:
-            raise SettingError(f"damping={damping!r}; it is the probability of following an edge, from 0 to below 1")
+            raise SettingError(
+                f"damping={damping!r}; it should be a probability (of following an edge), from 0 to below 1"
+            )
         r = np.where(reset > 0, reset, 0.0)[self._order]
         total = r.sum()
         if total <= 0:
-            raise SettingError("the reset vector has no positive entry: there is nowhere to start the walk")
+            raise SettingError(
+                "the reset vector has no positive entry, so the walk has no start; give at least one seed a positive "
+                "weight"
+            )
         r /= total
         rate = self._rate(damping)
         solve = _power if rate >= 1 else partial(_chebyshev, rate=rate)
@@ -120,7 +125,7 @@ def _stochastic(weights: sp.sparray) -> sp.csr_array:
     """Each row divided by its sum; a row without weight stays empty."""
     weights = sp.csr_array(weights, dtype=np.float64)
     if weights.nnz and weights.data.min() < 0:
-        raise SettingError(f"an edge has the weight {weights.data.min()}; a walk needs weights of zero or more")
+        raise SettingError(f"an edge has the weight {weights.data.min()}; weights should be 0 or more")
     strength = np.asarray(weights.sum(axis=1)).ravel()
     inverse = np.divide(1.0, strength, out=np.zeros_like(strength), where=strength > 0)
     return sp.csr_array(sp.diags_array(inverse) @ weights)

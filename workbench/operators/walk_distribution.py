@@ -96,7 +96,7 @@ def walk_subgraph(walk: WalkDistribution, limit: int = 40) -> Subgraph:
     seed and 1 for the others. Phrases and passages share the limit equally, because a passage has far less
     probability."""
     if not (isinstance(limit, int) and limit >= 1):
-        raise SettingError(f"limit={limit!r}; it should be a whole number of nodes from 1 on")
+        raise SettingError(f"limit={limit!r}; it should be a number of nodes of at least 1")
     if walk.pagerank is None:
         return among(walk.index, {}, name=walk.question)
     seeds = [row for row, _ in walk.seeds]

@@ -128,7 +128,7 @@ def engines_by_row(
     given = [Engines.of(engine, reader, judge) for reader in several(reader_engine) or [None]]
     if "models" not in source.terms:
         if len(given) > 1:
-            raise SettingError(f"{source.name} has no rows of different models; give one engine that answers")
+            raise SettingError(f"{source.name} has no rows of different models; give only one reader engine")
         return [(None, given[0])]
     rows: dict[str, Engines] = {}
     for engines in given:

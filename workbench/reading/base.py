@@ -122,7 +122,10 @@ class ContextReader(Record):
         self.engine, self.index = engine or RulesEngine(), index
         self.settings, changed = settled(type(self), settings)
         if self.settings.route and "prompt" in changed:
-            raise SettingError(f"prompt={self.settings.prompt!r} with route=true, which chooses the prompt; give one")
+            raise SettingError(
+                f"prompt={self.settings.prompt!r} and route=true exclude each other, because route chooses the "
+                "prompt; leave one out"
+            )
         if self.settings.check and index is None:
             raise SettingError(
                 f"check=true looks up facts in an index; pass it: wb.reader('{self.name}[check=true]', index=index)"
@@ -323,7 +326,7 @@ def check_shares(settings: Any, *names: str) -> None:
     """Refuse shares of a budget that sum to more than one."""
     if sum(getattr(settings, name) for name in names) > 1:
         given = ", ".join(f"{name}={getattr(settings, name)!r}" for name in names)
-        raise SettingError(f"{given} are together more than the whole budget, 1")
+        raise SettingError(f"{given} sum to more than 1, the whole budget; lower one of them")
 
 
 def _of_budget(compressor: Any, budget: int) -> Any:

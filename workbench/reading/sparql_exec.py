@@ -41,7 +41,7 @@ class SparqlExec(direct.Sparql):
 
         def __post_init__(self):
             if self.prompt != "sparql" or self.check:
-                raise SettingError("sparql-exec asks no prompt and checks by itself; leave out prompt and check")
+                raise SettingError("sparql-exec has its own prompt and its own check; leave out prompt and check")
 
     def __init__(self, engine: Engine | None = None, *, index=None, **settings):
         if index is None:

@@ -85,7 +85,7 @@ class Setting:
     def changed(self, given: Mapping[str, Any]) -> Setting:
         names = [field.name for field in fields(self)]
         if unknown := [name for name in given if name not in names]:
-            raise SettingError(f"no setting {unknown[0]!r} can be moved; there are {', '.join(names)}")
+            raise SettingError(f"the setting {unknown[0]!r} cannot be changed here; choose one of {', '.join(names)}")
         return replace(self, **given)
 
     @property
@@ -247,7 +247,7 @@ class Ablator(Widget):
         key = question.question, setting.method, reader.label
         if key not in self._attempts:
             if setting.method not in session.methods:
-                raise SettingError(f"{setting.method!r} is not among {', '.join(session.methods)}")
+                raise SettingError(f"{setting.method!r} is not among the methods {', '.join(session.methods)}")
             evidence = session.evidence(question, setting.method)
             session.report(f"reading with {reader.label} …")
             contexts = reader.contexts(evidence)

@@ -85,7 +85,9 @@ class Picture:
         The same data give the same bytes."""
         path = Path(path)
         if path.suffix and path.suffix not in _DATES:
-            raise SettingError(f"{path.name} has no suffix of a picture; choose one of {', '.join(_DATES)}, or none")
+            raise SettingError(
+                f"{path.name} has no suffix of a picture; end it in one of {', '.join(_DATES)}, or give none"
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         for suffix in [path.suffix] if path.suffix else _DATES:
             self._write(path.with_suffix(suffix), suffix)

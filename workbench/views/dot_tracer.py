@@ -90,7 +90,7 @@ class Tracer(Stepper[Dots]):
     def most(self, nodes: int) -> Drawing:
         """Draw up to so many nodes: anchors, then those of kept paths, of the others, and candidates."""
         if not isinstance(nodes, int) or nodes < 1:
-            raise SettingError(f"nodes={nodes!r}; it should be a whole number from 1 on")
+            raise SettingError(f"nodes={nodes!r}; it should be a whole number of at least 1")
         self.limit, self._region = nodes, None
         self._draw()
         return self.drawing
@@ -105,7 +105,7 @@ class Tracer(Stepper[Dots]):
         """Draw the whole region of a DOT, at most 5,000 nodes, nearest to the anchors first. It is computed from the
         index, because a trace holds only its size."""
         if self._session.index is None:
-            raise SettingError("a trace tells only the size of a region; to draw it, give index=")
+            raise SettingError("a trace has only the size of a region; to draw it, pass index=")
         at = self.shown.dot(self.dot if dot is None else dot)
         part = whole_region(self._session.index, at, LARGEST)
         self.step(at.number, self.at if at.number == self.dot else None)

@@ -60,7 +60,7 @@ class Failures(Widget):
         # Entry of the list → label of the grid (or reader) and method.
         self._configurations = {f"{label} · {method}": (label, method) for label, _, method in of_runs(self._runs)}
         if not self._configurations:
-            raise SettingError("there is no run to look into; evaluate methods with a reader first")
+            raise SettingError("no run was given; evaluate methods with a reader first")
         self._configuration, self._cause = next(iter(self._configurations)), EVERY
         self._make_controls()
         self.choose()
@@ -171,7 +171,9 @@ class Failures(Widget):
         exact = [name for name, pair in self._configurations.items() if pair == wanted]
         labelled = [name for name, (there, _) in self._configurations.items() if there == label and method is None]
         if not (matches := exact or labelled):
-            raise SettingError(f"there is no {' · '.join(wanted)!r}; there are {', '.join(self._configurations)}")
+            raise SettingError(
+                f"there is no configuration {' · '.join(wanted)!r}; there are {', '.join(self._configurations)}"
+            )
         return matches[0]
 
     def _diagnosis(self, label: str) -> Diagnosis:

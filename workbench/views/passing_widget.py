@@ -39,7 +39,7 @@ class Messages(Stepper[Passing]):
         """List the paths that carried most of an entity's score."""
         label, question = self.shown.method, self.shown.question
         if self._session.index is None or not question or question.startswith("sha256:"):
-            raise SettingError("paths need the index and the text of the question: give index=")
+            raise SettingError("paths need the index and the text of the question; pass index=")
         explain = lambda: self._session.method(self._method_name, label).explain(question, name, PATHS)  # noqa: E731
         paths = self._session.once(("paths", label, question, name), explain)
         self.chosen, self.paths = name, paths

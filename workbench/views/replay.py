@@ -202,7 +202,7 @@ class RankHistory(NamedTuple):
 def rank_histories(replay: Staged, top: int = TOP) -> list[RankHistory]:
     """The histories of all passages that are among the first `top` at any stage, then of the gold passages."""
     if not (isinstance(top, int) and top >= 1):
-        raise SettingError(f"top={top!r}; it should be a whole number of ranks from 1 on")
+        raise SettingError(f"top={top!r}; it should be a number of ranks of at least 1")
     first = dict.fromkeys(name for stage in range(len(replay.stages)) for name, _ in replay.ranking(stage)[:top])
     names = [name for name in first if name not in replay.gold] + list(dict.fromkeys(replay.gold))
     histories, below = [], top + 1

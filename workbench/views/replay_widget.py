@@ -191,7 +191,9 @@ class ReplayWidget(Stepper[Replay]):
         """A replay, and the reader's answer."""
         backbone = moved.get("backbone")
         if backbone is not None and backbone not in self._backbones:
-            raise SettingError(f"{backbone!r} is not among {', '.join(self._backbones) or 'none'}")
+            raise SettingError(
+                f"the backbone {backbone!r} is not available here; choose from {', '.join(self._backbones) or 'none'}"
+            )
         retrieval = self._session.retrieval(question, name, **self._settings(moved))
         return replay(retrieval.trace, question.support), retrieval.answer
 

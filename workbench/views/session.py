@@ -89,7 +89,7 @@ class Session(Cache):
     def retrieval(self, question: Question, name: str, **settings: Any) -> Retrieval:
         """The results of a method for a question, optionally with other settings."""
         if name not in self.methods:
-            raise SettingError(f"{name!r} is not among {', '.join(self.methods)}")
+            raise SettingError(f"{name!r} is not among the methods {', '.join(self.methods)}")
         key = question.id, question.question, name, *sorted(settings.items())
         return self.once(key, lambda: self._retrieve(question, name, **settings))
 
@@ -173,7 +173,7 @@ class Live(Session):
         if repeat:
             raise SettingError(f"repeat={repeat}; over an index every question is asked once: give a run with repeats")
         if self.reader is None:
-            raise SettingError("nobody reads, so there are no answers; give reader=wb.reader(…)")
+            raise SettingError("there are no answers without a reader; pass reader=wb.reader(…)")
         sides = [
             (self.evidence(question, spec, **given).method, self._answer(question, spec, **given))
             for spec, given in ((name, settings), (other, {}))
@@ -246,7 +246,7 @@ class InMemory(Session):
         engine: Engine | None,
     ):  # fmt: skip
         if not traces:
-            raise SettingError("there is no trace to show")
+            raise SettingError("no trace was given; pass at least one, such as evidence.trace")
         retrievals = {name: _in_memory(name, made) for name, made in traces.items()}
         first = next(iter(retrievals.values())).trace
         text = next((event.inputs["question"] for event in first if "question" in event.inputs), "")

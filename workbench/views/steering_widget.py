@@ -104,7 +104,8 @@ class Steer(Stepper[Steering]):
         rated = [rating.name for rating in self.shown.seed(seed).neighbours if rating.score is not None]
         if neighbour not in rated:
             raise SettingError(
-                f"{neighbour!r} was not rated for {seed!r} (a larger k_edge rates more); {', '.join(rated)}"
+                f"{neighbour!r} was not rated for {seed!r} (a larger k_edge rates more); choose one of "
+                f"{', '.join(rated)}"
             )
         self._replies.rate(self._question.question, seed, neighbour, score)
         self.chosen, self._named = seed, neighbour
@@ -296,4 +297,4 @@ class Steer(Stepper[Steering]):
 
     def _need_index(self, what: str) -> None:
         if self.walk is None:
-            raise SettingError(f"{what} needs the index: give index=, or an index instead of the trace")
+            raise SettingError(f"{what} needs the index; pass index=, or an index instead of the trace")

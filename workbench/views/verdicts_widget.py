@@ -160,7 +160,9 @@ class Verdicts(Widget):
         chosen = method if isinstance(method, Cell) else next(iter(_like(wanted, measured_first)), None)
         if chosen not in self._of_table():
             methods = ", ".join(dict.fromkeys(short(cell.method, NAME) for cell in self._of_table()))
-            raise SettingError(f"table {self._table} of {self._paper} has no such cell; its methods are {methods}")
+            raise SettingError(
+                f"table {self._table} of {self._paper} has no such cell; choose one of its methods: {methods}"
+            )
         conditions = side_by_side(self.found, chosen)  # first, so that an error changes nothing
         self.chosen = chosen
         self._draw_cell(conditions)
@@ -175,7 +177,9 @@ class Verdicts(Widget):
         """How a question of the chosen cell was answered; of an iterative method its replay."""
         measured = measurement(self.found, self._chosen_cell())
         if measured is None:
-            raise SettingError("the cell is not measured: no question was asked")
+            raise SettingError(
+                "the chosen cell has no measurement, and so no traces; pass a run of its method to wb.tables"
+            )
         ids = {row["question_id"] for row in measured.of.rows}
         _checked_option(question, sorted(ids), "question")
         try:
@@ -235,7 +239,9 @@ class Verdicts(Widget):
 
     def _chosen_cell(self) -> Cell:
         if self.chosen is None:
-            raise SettingError("no cell is chosen; click one, or name it: verdicts.cell('BDTR', 'musique', 'em')")
+            raise SettingError(
+                "no cell is chosen; click a cell, or choose it by name: verdicts.cell('BDTR', 'musique', 'em')"
+            )
         return self.chosen
 
     def _leave_cell(self) -> None:

@@ -75,11 +75,11 @@ def test_a_question_twice_has_two_ids_and_its_own_paragraphs(tmp_path):
     [
         (
             hipporag.read_hotpotqa, "validation-0.parquet", hotpot("a", QUELL) | {"context": {"title": ["x"]}},
-            "has not HotpotQA's columns .*sentences.*fetch it again",
+            "lacks columns of HotpotQA .*sentences.*fetch it again",
         ),
         (
             hipporag.read_two_wiki, "dev.parquet", two_wiki(hotpot("a", QUELL)) | {"context": "[[]]"},
-            "dev.parquet has not the layout of 2wikimultihopqa .*fetch it again",
+            "dev.parquet is not in the layout of 2wikimultihopqa .*fetch it again",
         ),
     ],
 )  # fmt: skip
@@ -126,7 +126,7 @@ def test_graphrag_bench(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("row", "said"), [({"Answer": None}, "FB.jsonl, line 1: there is no 'Answer'"), ({"Choices": ["a"]}, "an object")]
+    ("row", "said"), [({"Answer": None}, "FB.jsonl, line 1: 'Answer' is missing"), ({"Choices": ["a"]}, "an object")]
 )
 def test_a_question_of_another_form_is_an_error(tmp_path, row, said):
     with pytest.raises(DataError, match=said):
@@ -147,7 +147,7 @@ def test_graphrag_bench_of_novels(tmp_path):
     assert [passage.id for passage in found.passages] == ["Novel-1#1", "Novel-1#2"] and found.documents == 1
     assert found.questions == (Question("Novel-a", "Who sailed?", ("She.",), type="fact retrieval"),)
     (tmp_path / "novel_questions.json").write_text(json.dumps([{**row, "answer": " "}, "no object"]))
-    with pytest.raises(DataError, match=r"novel_questions\.json, entry 1: there is no 'Answer'"):
+    with pytest.raises(DataError, match=r"novel_questions\.json, entry 1: 'Answer' is missing"):
         texts.read_levels(tmp_path, "novel")
 
 

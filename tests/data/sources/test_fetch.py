@@ -133,7 +133,7 @@ def test_what_goes_wrong_keeps_nothing_and_says_what_to_do(server, path, said, s
 
 
 def test_a_file_longer_than_expected_is_refused(server):
-    with pytest.raises(DataError, match="is longer than 15,000 bytes"):
+    with pytest.raises(DataError, match="sends more than the 15,000 bytes expected"):
         fetch(entry(server, "/good", megabytes=0.01), progress=False)
 
 

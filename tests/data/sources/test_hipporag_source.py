@@ -157,13 +157,16 @@ def test_extractions_that_are_no_triples_are_left_out_and_counted(tmp_path):
         ({"x_corpus": "text", "x": []}, "is a JSON str, not a list or dict"),
         ({"x_corpus": CORPUS, "x": {}}, "is a JSON dict, not a list"),
         ({"x_corpus": [{"title": "", "text": " "}], "x": []}, "passage 1 .* neither title nor text"),
-        ({"x_corpus": CORPUS, "x": [{"answer": "y"}]}, r"x\.json, question 1: there is no question; it has answer"),
+        (
+            {"x_corpus": CORPUS, "x": [{"answer": "y"}]},
+            r"x\.json, question 1: the field of the question is missing; there are answer",
+        ),
         (
             {"x_corpus": CORPUS, "x": [], "y_corpus": CORPUS},
             r"one file \*_corpus\.json, and has x_corpus\.json, y_corp",
         ),
-        ({"x_corpus": ["text"], "x": []}, "has not HippoRAG's layout .AttributeError"),
-        ({"x_corpus": CORPUS, "x": [{**HOTPOT, "context": [["Quell"]]}]}, "has not HippoRAG's layout .ValueError"),
+        ({"x_corpus": ["text"], "x": []}, "is not in HippoRAG's layout .AttributeError"),
+        ({"x_corpus": CORPUS, "x": [{**HOTPOT, "context": [["Quell"]]}]}, "is not in HippoRAG's layout .ValueError"),
     ],
 )
 def test_what_is_not_the_layout_is_named(tmp_path, files, said):

@@ -106,7 +106,7 @@ def test_claims_of_two_hops_and_unknown_ones_are_left_out_and_counted(tmp_path):
 
 @pytest.mark.parametrize("row", [{"uid": "u1", "claim": "x"}, {"claim": "x", "num_hops": 3}, "u1", None])
 def test_a_development_set_of_another_form_is_refused(tmp_path, row):
-    with pytest.raises(DataError, match="claim 2: it has not HoVer's fields uid, claim and num_hops"):
+    with pytest.raises(DataError, match="claim 2: HoVer's fields uid, claim and num_hops are expected"):
         read_many_hops(write(tmp_path, [claim(1)], [official(1, 3), row]))
 
 

@@ -100,7 +100,7 @@ def test_ketrag(paragraphs):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [("{}x", "qa-pairs.json is not JSON"), ('[{"id": "a"}]', "has not KET-RAG's layout")]
+    ("content", "said"), [("{}x", "qa-pairs.json is not JSON"), ('[{"id": "a"}]', "is not in KET-RAG's layout")]
 )
 def test_a_damaged_ketrag_is_named(paragraphs, content, said):
     (paragraphs / "qa-pairs.json").write_text(content)
@@ -204,7 +204,7 @@ def test_columns_that_anonyrag_lacks_are_named(tmp_path):
         texts.read_anonyrag(tmp_path, "eng")
     parquet(tmp_path / "damaged", "eng", CHUNKS, ASKED)
     (tmp_path / "damaged" / "annoyrag_eng_qa.parquet").write_bytes(b"PAR1")
-    with pytest.raises(DataError, match="is no Parquet file"):
+    with pytest.raises(DataError, match="is not a Parquet file"):
         texts.read_anonyrag(tmp_path / "damaged", "eng")
 
 

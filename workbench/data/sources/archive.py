@@ -89,19 +89,24 @@ class _Limited:
 
 
 def _bomb(archive: Path) -> DataError:
-    return DataError(f"{archive} unpacks to far more than its size, as a zip bomb does; it is refused")
+    return DataError(
+        f"{archive} unpacks to far more than its size, as a zip bomb does; fetch it again from its publisher"
+    )
 
 
 def _target(archive: Path, folder: Path, name: str, number: int, kind: str) -> Path:
     path = PurePosixPath(name.replace("\\", "/"))
     if kind:
         raise DataError(
-            f"{archive}: the member {name!r} is {kind}; an archive of data has files only, so it is refused"
+            f"{archive}: the member {name!r} is {kind}, where only files are expected; fetch it again from its "
+            "publisher"
         )
     if not path.parts or path.is_absolute() or ".." in path.parts or "\0" in name or ":" in "".join(path.parts[:1]):
-        raise DataError(f"{archive}: the member {name!r} would lie outside the folder, so the archive is refused")
+        raise DataError(
+            f"{archive}: the member {name!r} would be written outside the folder; fetch it again from its publisher"
+        )
     if number >= MAX_FILES:
-        raise DataError(f"{archive} has more than {MAX_FILES:,} members; it is refused")
+        raise DataError(f"{archive} has more than {MAX_FILES:,} members; fetch it again from its publisher")
     return folder / path
 
 

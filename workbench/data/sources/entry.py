@@ -97,7 +97,9 @@ def passages(prefix: str, texts: Iterable[tuple[str, str]]) -> tuple[tuple[Passa
     for count, (title, text) in enumerate(texts, 1):
         title, text = title.strip(), text.strip()
         if not title + text:
-            raise DataError(f"passage {count} of the {prefix!r} corpus has neither title nor text; the file is damaged")
+            raise DataError(
+                f"passage {count} of the {prefix!r} corpus has neither title nor text; fetch the corpus again"
+            )
         identifier = passage_id(prefix, title, text)
         by_id.setdefault(identifier, Passage(identifier, title, text))
     return tuple(by_id.values()), count - len(by_id)
@@ -111,7 +113,7 @@ def table(path: Path, *columns: str) -> list[dict]:
     try:
         frame = pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{path} is no Parquet file ({error}); delete it and fetch it again") from None
+        raise DataError(f"{path} is not a Parquet file ({error}); delete it and fetch it again") from None
     if missing := set(columns) - set(frame.column_names):
         raise DataError(f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(frame.column_names)}")
     return frame.select(columns).to_pylist()
@@ -122,5 +124,8 @@ def single_file(folder: Path, pattern: str) -> Path:
     matches = sorted(folder.rglob(pattern))
     if len(matches) != 1:
         names = ", ".join(str(match.relative_to(folder)) for match in matches) or "none"
-        raise DataError(f"{folder} should hold one file {pattern}, and has {names}; name it, or mend the folder")
+        raise DataError(
+            f"{folder} should hold one file {pattern}, and has {names}; give the path of the file, or correct the "
+            "folder"
+        )
     return matches[0]

@@ -124,7 +124,8 @@ class _Limited:
         self.left -= len(block)
         if self.left < 0:
             raise DataError(
-                f"{self.url} is longer than {self.limit:,} bytes, the most that is expected; nothing was kept"
+                f"{self.url} sends more than the {self.limit:,} bytes expected; nothing was kept: fetch the file by "
+                "hand"
             )
         self.file.write(block)
 

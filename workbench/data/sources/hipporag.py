@@ -52,7 +52,9 @@ def read(folder: Path, name: str | None = None) -> Converted:
         raise
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         why = f"{type(error).__name__}: {error}"
-        raise DataError(f"{corpus.parent}: {name}.json or its corpus has not HippoRAG's layout ({why})") from None
+        raise DataError(
+            f"{corpus.parent}: {name}.json or its corpus is not in HippoRAG's layout ({why}); fetch both again"
+        ) from None
 
 
 def _converted(corpus: Path, questions_file: Path, extracted: list[Path]) -> Converted:
@@ -95,7 +97,7 @@ def read_pooled(rows: Iterable[tuple[str, dict]], family: str) -> Converted:
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         place = rows[0][0].partition(", ")[0] if rows else family
         raise DataError(
-            f"{place} has not the layout of {family} ({type(error).__name__}: {error}); fetch it again"
+            f"{place} is not in the layout of {family} ({type(error).__name__}: {error}); fetch it again"
         ) from None
     questions = list(_apart(questions))
     ids = ((passage_id(prefix, title.strip(), text.strip()) for title, text in paragraphs) for paragraphs in own)
@@ -151,7 +153,7 @@ def _question_text(row: dict, family: str, where: str) -> str:
     if isinstance(text, str) and family == "hover":
         text = _CUE.sub("", text)
     if not isinstance(text, str) or not text.strip():
-        raise DataError(f"{where}: there is no question; it has {', '.join(row)}")
+        raise DataError(f"{where}: the field of the question is missing; there are {', '.join(row)}")
     return storable(text)
 
 
@@ -179,7 +181,7 @@ def _answers(row: dict, where: str) -> list[str]:
         (row[field] for field in ("answer", "gold_ans", "reference", "answers", "obj", "label") if field in row), None
     )
     if value is None:
-        raise DataError(f"{where}: there is no answer; it has {', '.join(row)}")
+        raise DataError(f"{where}: the field of the answer is missing; there are {', '.join(row)}")
     answers = [*_strings(value), *_strings(row.get("answer_aliases"))]
     if "obj" in row:  # PopQA
         for field in ("possible_answers", "o_wiki_title", "o_aliases"):
@@ -190,7 +192,7 @@ def _answers(row: dict, where: str) -> list[str]:
 def _label(given: Any, where: str) -> str:
     label = re.sub(r"[\s_-]+", "_", str(given).strip().upper())
     if label not in LABELS:
-        raise DataError(f"{where}: the label is {given!r}, where {' or '.join(LABELS)} is expected; mend the file")
+        raise DataError(f"{where}: the label is {given!r}, where {' or '.join(LABELS)} is expected; correct the file")
     return label
 
 
@@ -288,9 +290,7 @@ def read_hotpotqa(folder: Path) -> Converted:
             for row in rows
         ]
     except (KeyError, TypeError, ValueError) as error:
-        raise DataError(
-            f"{path} has not HotpotQA's columns ({type(error).__name__}: {error}); fetch it again"
-        ) from None
+        raise DataError(f"{path} lacks columns of HotpotQA ({type(error).__name__}: {error}); fetch it again") from None
     return read_pooled(_placed(path, listed), "hotpotqa")
 
 
@@ -306,7 +306,7 @@ def read_two_wiki(folder: Path) -> Converted:
     try:
         listed = [{**row, **{name: _json(row[name]) for name in ("context", "supporting_facts")}} for row in rows]
     except ValueError as error:
-        raise DataError(f"{path} has not 2WikiMultiHopQA's columns ({error}); fetch it again") from None
+        raise DataError(f"{path} lacks columns of 2WikiMultiHopQA ({error}); fetch it again") from None
     return read_pooled(_placed(path, listed), "2wikimultihopqa")
 
 
@@ -336,7 +336,7 @@ def _hops_of_claims(path: Path) -> dict[str, int]:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             why = f"{type(error).__name__}: {error}"
             raise DataError(
-                f"{path}, claim {number}: it has not HoVer's fields uid, claim and num_hops ({why})"
+                f"{path}, claim {number}: HoVer's fields uid, claim and num_hops are expected ({why}); fetch it again"
             ) from None
     return hops_of
 

@@ -138,7 +138,7 @@ def _answer(given: Any, where: str) -> str:
     """The answer as text; several letters become one word, as in `ABD`."""
     text = "".join(map(str, given)) if isinstance(given, list) else "" if given is None else str(given)
     if not text.strip():
-        raise DataError(f"{where}: there is no 'Answer'; fetch the file again")
+        raise DataError(f"{where}: 'Answer' is missing; fetch the file again")
     return text.strip()
 
 
@@ -215,7 +215,7 @@ def _listed(path: Path) -> Iterator[tuple[str, dict]]:
     """The objects of a JSON list, each with the words for its place."""
     for number, row in enumerate(read_json(path, list), 1):
         if not isinstance(row, dict):
-            raise DataError(f"{path}, entry {number}: this is no object; fetch the file again")
+            raise DataError(f"{path}, entry {number}: a JSON object is expected; fetch the file again")
         yield f"{path}, entry {number}", row
 
 
@@ -255,7 +255,7 @@ def read_ketrag(folder: Path, prefix: str = "mk") -> Converted:
         questions = tuple(map(_of_ketrag, asked_pairs))
     except (KeyError, TypeError) as error:
         raise DataError(
-            f"{folder} has not KET-RAG's layout ({type(error).__name__}: {error}); fetch it again"
+            f"{folder} is not in KET-RAG's layout ({type(error).__name__}: {error}); fetch it again"
         ) from None
     texts, repeated = passages(prefix, (("", line) for line in lines if line.strip()))
     return Converted(

@@ -124,8 +124,8 @@ class World:
                 first += count
             if first > self.words.room(is_open):
                 raise SettingError(
-                    f"passages={self.dials.passages}: it takes {first:,} names, and the sounds of this world make "
-                    f"{self.words.room(is_open):,}; take fewer passages or another seed"
+                    f"passages={self.dials.passages} needs {first:,} names, and the sounds of this world allow "
+                    f"{self.words.room(is_open):,}; choose fewer passages or another seed"
                 )
         return offsets
 

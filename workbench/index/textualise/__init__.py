@@ -163,7 +163,7 @@ def facts_of(data: Dataset) -> tuple[Facts, Schema]:
 def _check(data: Dataset, settings: dict[str, int]) -> None:
     for name, value in settings.items():
         if type(value) is not int or value < 1:
-            raise SettingError(f"{name}={value!r}; it should be a whole number from 1 on")
+            raise SettingError(f"{name}={value!r}; it should be a whole number of at least 1")
     if not data.triples:
         raise DataError(f"{data.name!r} has no triples to write about; it needs a triples.tsv")
     if data.passages:
@@ -319,7 +319,7 @@ def induced(data: Dataset, names: Iterable[str], hops: int = 3, cap: int = 5_000
         around[triple.object].add(triple.subject)
     level = sorted(set(names))
     if unknown := [name for name in level if name not in around]:
-        raise DataError(f"{data.name!r} has no entity {unknown[0]!r}; names count letter by letter")
+        raise DataError(f"{data.name!r} has no entity {unknown[0]!r}; names must match exactly")
     if len(level) > cap:
         raise SettingError(f"cap={cap} is less than the {len(level):,} names; raise it")
     chosen = set(level)

@@ -33,12 +33,10 @@ _PLAIN = str.maketrans(_STAND_INS, _BRACKETS, _BRACKETS)
 def safe(name: str) -> str:
     """A name as written in marked text: `shielded`, if it can be recognised there."""
     if not name.strip():
-        raise DataError(
-            f"{name!r} cannot be the name of an entity or a relation; give it another, or take its triples out"
-        )
+        raise DataError(f"{name!r} cannot be the name of an entity or a relation; rename it, or remove its triples")
     if reserved := set(name) & set(_STAND_INS):
         raise DataError(
-            f"the name {name!r} holds {min(reserved)}, which stands for a bracket in marked text; write another one"
+            f"the name {name!r} holds {min(reserved)}, which represents a bracket in marked text; rename it"
         )
     return shielded(name)
 

@@ -99,7 +99,7 @@ class KeptReplies(EngineBase):
         if not inputs:
             return []
         if self._engine is None:
-            raise SettingError(f"no reply to {step.name} is kept for this; give engine=, and it is asked")
+            raise SettingError(f"the trace has no reply of {step.name} for these settings; pass engine= to ask for it")
         self.asking(step.name, len(inputs))
         return self._engine.run(step, inputs, trace=trace)
 

@@ -302,7 +302,7 @@ def whole_region(index: Index, dot: Dot, most: int | None = None) -> Subgraph:
     row = index.typed.row
     strange = [anchor.name for anchor in dot.anchors if anchor.name not in row]
     if dot.region is None or dot.rules is None or strange:
-        why = f"no node of the index is called {strange[0]!r}" if strange else "its search broke before there was one"
+        why = f"the index has no node {strange[0]!r}; open the index of the trace" if strange else "its search failed"
         raise SettingError(f"DOT {dot.number} has no region to draw: {why}")
     anchors = [row[anchor.name] for anchor in dot.anchors]
     searched, reached = dot.region, len(dot.region.hops) - 1

@@ -23,7 +23,6 @@ from workbench.index.store import write_atomically
 from workbench.methods.gfm_rag.hub import CONFIG, WEIGHTS
 from workbench.methods.gfm_rag.network import Network, Shape
 from workbench.records import Record
-from workbench.text import counted
 
 LARGEST = 1 << 30  # bytes of a file that is read at all; the published one has 98 MB
 
@@ -100,7 +99,7 @@ def read_config(file: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise DataError(f"{file} is missing; a checkpoint is a folder with {CONFIG} and {WEIGHTS}") from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{file} is no JSON ({error}); fetch the checkpoint again") from None
+        raise DataError(f"{file} is not JSON ({error}); fetch the checkpoint again") from None
     if not isinstance(config, dict):
         raise DataError(f"{file} holds {type(config).__name__}; a JSON object is expected")
     return config
@@ -111,13 +110,13 @@ def shape_of(config: Mapping[str, Any], where: Path) -> Shape:
     model = config.get("model_config")
     entity = model.get("entity_model") if isinstance(model, Mapping) else None
     if not isinstance(entity, Mapping):
-        raise DataError(f"{where} has no model_config.entity_model; it is no config of GFM-RAG")
+        raise DataError(f"{where} has no model_config.entity_model; give the config.json of a GFM-RAG checkpoint")
     text = model.get("rel_emb_dim", model.get("feat_dim", entity.get("feat_dim")))
     width, hidden = entity.get("input_dim"), entity.get("hidden_dims")
     if not (_size(text) and _size(width) and isinstance(hidden, list) and hidden):
         raise DataError(
             f"{where}: rel_emb_dim or feat_dim is {text!r}, input_dim {width!r}, hidden_dims {hidden!r}; "
-            "expected are whole numbers from 1 to 65,536 and a list of them"
+            "they should be whole numbers from 1 to 65,536 and a list of such; give a checkpoint of GFM-RAG"
         )
     if any(size != width for size in hidden) or len(hidden) > 64:
         raise DataError(
@@ -126,7 +125,9 @@ def shape_of(config: Mapping[str, Any], where: Path) -> Shape:
     expected = {"message_func": "distmult", "aggregate_func": "sum", "short_cut": True, "layer_norm": True}
     for option, value in expected.items():
         if option in entity and entity[option] != value:
-            raise DataError(f"{where}: {option} is {entity[option]!r}; this network has {value!r} only")
+            raise DataError(
+                f"{where}: {option} is {entity[option]!r}; only {value!r} is supported: give a checkpoint of GFM-RAG"
+            )
     return Shape(text, width, len(hidden))
 
 
@@ -135,17 +136,17 @@ def checked(state: Mapping[str, Tensor], shape: Shape, where: Path) -> dict[str,
     with torch.device("meta"):
         expected = {name: tuple(value.shape) for name, value in Network(shape).state_dict().items()}
     if missing := sorted(expected.keys() - state.keys()):
-        raise DataError(f"{where} lacks {_some(missing)}; a network of {shape} has {counted(len(expected), 'tensor')}")
+        raise DataError(f"{where} lacks {_some(missing)}, which a network of {shape} has; fetch the checkpoint again")
     if unknown := sorted(map(str, state.keys() - expected.keys())):
-        raise DataError(f"{where} has {_some(unknown)}, which a network of {shape} does not have")
+        raise DataError(f"{where} has {_some(unknown)}, which a network of {shape} lacks; give its own config.json")
     for name, wanted in expected.items():
         value = state[name]
         if not isinstance(value, Tensor) or not value.is_floating_point() or value.layout != torch.strided:
-            raise DataError(f"{where}: {name} is no dense tensor of floating-point numbers")
+            raise DataError(f"{where}: {name} is not a dense tensor of floats; fetch the checkpoint again")
         if tuple(value.shape) != wanted:
             raise DataError(f"{where}: {name} has the shape {tuple(value.shape)}; config.json asks for {wanted}")
         if not bool(torch.isfinite(value).all()):
-            raise DataError(f"{where}: {name} holds a number that is not finite; the file is damaged")
+            raise DataError(f"{where}: {name} contains NaN or infinite numbers; fetch the checkpoint again")
     return {name: state[name].float() for name in expected}
 
 
@@ -155,13 +156,13 @@ def _state(file: Path) -> Mapping[str, Tensor]:
     except pickle.UnpicklingError as error:
         reason = str(error).splitlines()[0][:200]
         raise DataError(
-            f"{file} holds something other than tensors, so it is not loaded: it could run code ({reason})"
+            f"{file} holds something other than tensors, which could run code ({reason}); use a checkpoint of tensors"
         ) from None
     except Exception as error:  # torch raises many kinds for a damaged archive
         raise DataError(f"{file} cannot be read as a checkpoint ({type(error).__name__}); fetch it again") from None
     state = stored.get("model") if isinstance(stored, Mapping) else None
     if not isinstance(state, Mapping):
-        raise DataError(f"{file} has no state dict under the key 'model'")
+        raise DataError(f"{file} has no state dict under the key 'model'; fetch the checkpoint again")
     return state
 
 

@@ -33,7 +33,7 @@ def locate(name: str) -> Path:
     repository, _, commit = name.partition("@")
     if not _ID.fullmatch(repository):
         raise SettingError(
-            f"checkpoint={name!r} is no folder; name one that holds {CONFIG} and {WEIGHTS}, a hub id with its commit "
+            f"checkpoint={name!r} is not a folder; name a folder with {CONFIG} and {WEIGHTS}, a hub id with its commit "
             f"({PUBLISHED}@…), {', '.join(BUNDLED)} or untrained"
         )
     if not _COMMIT.fullmatch(commit):
@@ -98,9 +98,11 @@ class Trained(Record):
             history = tuple(Checked(**row) for row in stored["history"])
             return cls(file.parent, stored["parameters"], stored["skipped"], history)
         except FileNotFoundError:
-            raise DataError(f"{file} is missing: the checkpoint was not trained here") from None
+            raise DataError(f"{file} is missing; only a checkpoint made by `workbench train gfm` has it") from None
         except (ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{file} is no course of a training ({type(error).__name__}: {error})") from None
+            raise DataError(
+                f"{file} is not the history of a training ({type(error).__name__}: {error}); train again"
+            ) from None
 
     def content(self) -> str:
         """What `open` reads back."""

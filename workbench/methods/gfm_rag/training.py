@@ -68,7 +68,7 @@ class Settings:
 
     def __post_init__(self):
         if unknown := [kind for kind in self.kinds if kind not in KINDS]:
-            raise SettingError(f"kinds={unknown[0]!r} is unknown; choose of {', '.join(KINDS)}")
+            raise SettingError(f"kinds={unknown[0]!r} is unknown; choose from {', '.join(KINDS)}")
 
 
 class Source(NamedTuple):
@@ -366,7 +366,7 @@ def _copy(network: Network) -> dict[str, Tensor]:
 
 def _one_encoder(sources: Sequence[Source]) -> str:
     if not sources:
-        raise SettingError("no index to train on; give at least one")
+        raise SettingError("no index was given to train on; pass at least one")
     names = {source.index.manifest["encoder"]["name"]: source.index.folder for source in sources}
     if len(names) > 1:
         encoders = ", ".join(f"{folder} ({name})" for name, folder in names.items())

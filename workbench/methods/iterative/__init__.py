@@ -82,7 +82,7 @@ class Iterative(Composite):
     def parts_of(self, given: Any, index: Index, engine: Engine | None) -> tuple[Method, ...]:
         (backbone,) = super().parts_of(given, index, engine)
         if isinstance(backbone, Iterative) and backbone.name == self.name:
-            raise SettingError(f"{self.name} over {backbone.label}; take a backbone that is another method")
+            raise SettingError(f"{self.name} cannot retrieve with {backbone.label}; choose another method as backbone")
         return (backbone,)
 
     def given(self, thoughts: Sequence[Thought]) -> Iterative:

@@ -99,7 +99,7 @@ class KETRAG(Method):
 
         def __post_init__(self):
             if self.tokens < (least := stub_tokens() + reports_tokens()):
-                raise SettingError(f"tokens={self.tokens}; it should be a number of tokens from {least} on")
+                raise SettingError(f"tokens={self.tokens}; it should be at least {least}")
 
     def prepare(self) -> None:
         self._pieces, self._keywords, self._skeleton = self.index.pieces, self.index.keywords, self.index.skeleton

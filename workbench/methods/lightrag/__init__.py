@@ -101,7 +101,7 @@ class LightRAG(Method):
         def __post_init__(self):
             if (self.profile, self.mode) == ("early", "mix"):
                 modes = ", ".join(mode for mode in LEVELS if mode != "mix")
-                raise SettingError(f"mode='mix' is unknown to profile=early; choose one of {modes}")
+                raise SettingError(f"mode='mix' is not available with profile=early; choose one of {modes}")
 
     def prepare(self) -> None:
         self._vectors = np.asarray(self.index.passages.vectors)

@@ -23,7 +23,7 @@ def compressor(spec: str | Compressor, **settings: Any) -> Compressor:
         if callable(getattr(spec, "compress", None)):
             return spec
         raise SettingError(
-            f"{spec!r} is no compressor; give a SPEC such as {', '.join(COMPRESSORS)}, or an object of one"
+            f"{spec!r} is not a compressor; give a SPEC such as {', '.join(COMPRESSORS)}, or a compressor object"
         )
     name, given = parse_spec(spec)
     made, given = COMPRESSORS.look_up(name), {**given, **settings}

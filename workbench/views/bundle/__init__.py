@@ -79,7 +79,7 @@ def _refuse(target: Path, single: bool) -> None:
     if not target.exists() or (not single and not any(target.iterdir())):
         return
     if not page.is_file() or MARK not in page.read_text("utf-8", "replace")[:2000]:
-        raise SettingError(f"{target} is no bundle and would be overwritten; choose another place with --out")
+        raise SettingError(f"{target} is not a bundle and would be overwritten; choose another place with --out")
 
 
 @contextmanager

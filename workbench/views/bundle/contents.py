@@ -236,7 +236,7 @@ def check(run: Run) -> None:
     if not raw:
         raise SettingError(f"the run {run.folder} has no rows yet; evaluate first")
     if not raw.endswith(b"\n"):
-        raise DataError(f"{path} ends within a row: the run was broken off; the same evaluation goes on from there")
+        raise DataError(f"{path} ends within a row, because the run was stopped; continue it with the same evaluation")
     _ = run.rows, run.questions  # raises if they are damaged
 
 
