@@ -177,6 +177,21 @@ def test_a_replay_is_stepped_through_and_passages_unfold(page, folder):
     expect(ranked.locator("p")).to_contain_text("flows into Lake Mira")
 
 
+def test_a_method_without_a_view_of_its_own_is_stepped_through(page, tiny_run, tmp_path):
+    run, index = tiny_run
+    asked, reader = run.questions[:1], wb.reader("direct", index=index)
+    run = wb.evaluate(asked, [wb.method("bm25", index)], reader, tmp_path / "run", progress=False)
+    open_page(page, wb.bundle(run, out=tmp_path / "bundle", index=index, progress=False), f"#q={asked[0].id}")
+    stages = page.locator(".part", has=page.locator(".steps"))
+    expect(stages.locator("output")).to_contain_text("direct")
+    shown = stages.locator(".steps > details:visible")
+    expect(shown).to_have_count(1)
+    expect(shown).to_contain_text("out: answer")
+    stages.get_by_role("button", name="step back").click()
+    expect(stages.locator("output")).to_contain_text("match words")
+    expect(shown).to_contain_text("out: words")
+
+
 def test_one_file_does_the_same(page, tiny_run, tmp_path):
     run, index = tiny_run
     made = wb.bundle(run, out=tmp_path / "one.html", index=index, progress=False)

@@ -36,7 +36,7 @@ PASSAGES = (  # over Meridian by rules
     "pathrag[profile=paper]", "dotrag", "ket_rag", "ket_rag[profile=released]", "ket_rag[profile=thesis]", "youtu",
     "youtu[profile=released]", OVER_HASHES["gfm_rag"], "ircot", "ircot[profile=original]", "irgs", "gcot", "tog",
     "think_on_graph", "graph_cot", "bdtr", "bdtr[profile=paper]", "none", "long_context[tokens=2000]", "rrf", "rerank",
-    "hipporag1", "agentic", "linearrag", "linearrag[bridge=max,delta=0.4]", "e2graphrag", "g_retriever",
+    "hipporag1", "agentic", "linearrag", "linearrag[profile=paper]", "e2graphrag", "g_retriever",
 )  # fmt: skip
 GRAPH = ("dotrag", "dotrag[profile=paper]", "lightrag[mode=hybrid]", "pathrag", "ball", "ball[hops=2]", "hipporag2")
 QUESTIONS = {"meridian": ("mer-q02", "mer-q03"), "railways": ("railways-03", "railways-14")}

@@ -25,6 +25,8 @@ from workbench.cli.app import app
 from workbench.data import Dataset
 from workbench.errors import DataError, SettingError
 from workbench.records import Passage, Question
+from workbench.testing import small_index
+from workbench.trace import Trace
 from workbench.views.bundle.contents import Contents
 from workbench.views.bundle.parts import traced_parts
 from workbench.views.bundle.store import bare
@@ -112,10 +114,14 @@ def test_details_hold_ranking_contexts_replay_and_trace(made, folder):
             assert at == sorted(at) and "Orsby lies on" in parts["ranking"]
             for whole in (True, False):
                 assert " ".join(run.context(row, retrieved=whole).split()) in parts["context"]
-            assert ("replay" in parts) == row["method"].startswith("bdtr")
-            steps = re.findall(r"</span> ([^<]+)", cell["parts"]["trace"])
             events = [event.step for event in run.trace(question.id, row["method"])]
-            assert [unescape(step).strip() for step in steps][: len(events)] == events
+            assert ("replay" in parts) == ("trace" in parts) == ("stages" not in parts) == (row["method"] != "dense")
+            stepped = cell["parts"].get("stages") or cell["parts"]["trace"]
+            steps = [unescape(step).strip() for step in re.findall(r"</span> ([^<]+)", stepped)]
+            if row["method"] == "dense":
+                (stage,) = re.findall("<summary><b>([^<]+)</b></summary>", stepped)
+                events = events[events.index(stage) + 1 :]  # inside the stage, which is the reader's
+            assert steps[: len(events)] == events
 
 
 def test_a_replay_has_a_step_for_each_stage_and_a_dot_one_for_each_iteration():
@@ -128,6 +134,35 @@ def test_a_replay_has_a_step_for_each_stage_and_a_dot_one_for_each_iteration():
     assert "Ilse Varn" in traced["DOTs"] and "trace" in traced
     broken = shown({"label": "dotrag", "settings": {}}, bdtr_trace(), asked)
     assert "nothing to replay" in broken["DOTs"]  # said, and the trace is there all the same
+
+
+def test_a_method_without_a_view_of_its_own_has_stages_that_say_all_that_its_trace_says():
+    trace, asked = Trace(), Question("q", "?", ())
+    with trace.span("CHAIN", "new[x=1]"):
+        with trace.span("RETRIEVER", "look", depth=3) as look:
+            look.score([("p1", 0.75)])
+            with trace.span("LLM", "judge", engine="openai:m") as judge:
+                judge.set(verdict="fits")
+        with trace.span("EMBEDDING", "encode question", text="?"):
+            pass
+    with trace.span("CHAIN", "direct") as read:
+        read.set(answer="Orsby")
+    parts = dict(traced_parts({"label": "new[x=1]", "settings": {}}, trace, asked, {"p1": Passage("p1", "Mira", "")}))
+    assert list(parts) == ["stages"] and parts["stages"].look == "steps"
+    stages = html_of(parts["stages"])
+    assert re.findall("<summary><b>([^<]+)</b></summary>", stages) == ["look", "direct"]
+    words = text_of(stages)
+    for said in ("RETRIEVER", "in: depth 3", "Mira 0.7500", "LLM judge", "out: verdict fits", "out: answer Orsby"):
+        assert said in words
+    assert [*shown({"label": "new", "settings": {}}, Trace(), asked)] == ["trace"]  # which says that it has nothing
+
+
+@pytest.mark.parametrize("spec", ["bm25", "hipporag2", "linearrag", "rrf", "youtu"])
+def test_what_a_method_did_is_stepped_through(spec):
+    asked = Question("q", "When was the engineer behind the Lanthorn Bridge born?", ())
+    trace = wb.method(spec, small_index()).retrieve(asked.question).trace
+    (_, searched), *_ = traced_parts({"label": spec, "settings": {}}, trace, asked, {})
+    assert searched.look == "steps" and searched.inside
 
 
 def shown(config, trace, asked) -> dict[str, str]:

@@ -320,6 +320,21 @@ def test_a_plan_without_the_data_counts_from_the_sizes_that_the_paper_states(cou
     assert "Counted on meridian with 165 passages, scaled to 11,656." in planned.notes
 
 
+def test_what_stands_in_for_several_data_sets_is_built_once(counted, monkeypatch, tmp_path):
+    """And counted once, then scaled to the passages and questions of each."""
+    monkeypatch.setenv("HOPSCOPE_CACHE", str(tmp_path / "none"))
+    built = []
+    monkeypatch.setattr(planning.Index, "build", lambda data, *_, **__: built.append(data.name))
+    frame = plan("bdtr", "1", "openai:gpt-4o-mini").frame
+    assert built == ["meridian"] and frame["data"].nunique() == 3
+    indexes = frame[frame["what"].str.startswith("index")].set_index("data")["calls"]
+    assert indexes.to_dict() == {
+        "hotpotqa/dev/hipporag-1000": pytest.approx(10 * 9_811 / 165),
+        "2wikimultihopqa/dev/hipporag-1000": pytest.approx(10 * 6_119 / 165),
+        "musique/dev/hipporag-1000": pytest.approx(10 * 11_656 / 165),
+    }
+
+
 def test_the_build_in_a_plan_is_that_of_an_estimate():
     """A small sample names little often, and says too little of what is asked once enough is said of a name."""
     recipe, engine, data = recipes(paper("dotrag"), "1")[0], Unasked("openai:gpt-4o-mini"), wb.load("meridian")

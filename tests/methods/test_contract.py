@@ -15,7 +15,7 @@ VARIANTS = [
     "ket_rag[profile=released]", "ket_rag[profile=thesis]", "ket_rag[strategy=text,theta=0.25]",
     "ket_rag[strategy=skeleton]", "youtu[profile=released]", "youtu[agent=false,type_filter=hard]",
     "gfm_rag[checkpoint=untrained,ranker=simple,fill=false,linking=late]",
-    "gfm_rag[checkpoint=untrained,ranker=idf_sigmoid,pairs=all]", "linearrag[bridge=max,delta=0.4]",
+    "gfm_rag[checkpoint=untrained,ranker=idf_sigmoid,pairs=all]", "linearrag[profile=paper]",
     "e2graphrag[hops=1,report_tokens=0]", "g_retriever[nodes=1,edges=2,edge_cost=2]",
 ]  # fmt: skip
 WITH_A_MODEL = (

@@ -45,8 +45,8 @@ def test_steps_and_weights(index, hops):
 
 def test_close_names_lead_to_the_passages_that_hold_both(index):
     evidence = wb.method("e2graphrag", index).retrieve("A and c?", k=4)
-    assert [name for name, _ in evidence.ranking] == ["p", "r", "q", "s"] and evidence.selected == 2
-    assert [score for _, score in evidence.ranking[:2]] == pytest.approx([2 + 3 / 4, 2 + 2 / 3])  # 3 and 2 occurrences
+    assert [name for name, _ in evidence.ranking] == ["r", "p", "q", "s"] and evidence.selected == 2
+    assert [score for _, score in evidence.ranking[:2]] == pytest.approx([2 + 1.4 / 2, 2 + 1.2 / 2])  # by their cosines
     assert evidence.scale == "names" and evidence.fallback is None
     (pairs,) = evidence.trace.find("pairs")
     assert pairs.outputs["pairs"] == [["a", "c", 2, 0]] and pairs.outputs["kept"] == 3
@@ -60,6 +60,7 @@ def test_too_many_passages_make_the_pairs_closer(index):
 
 
 def test_where_closer_pairs_are_none_the_last_passages_are_cut(index):
+    """By occurrences: a and c occur three times in p, twice in r, which resembles the question more."""
     evidence = wb.method("e2graphrag[chunks=1,dense_fill=false]", index).retrieve("A c?", k=4)
     (pairs,) = evidence.trace.find("pairs")
     assert pairs.outputs["kept"] == 2 and pairs.outputs["passages"] == 2

@@ -14,7 +14,7 @@ from workbench.views.widget import StageStepper
 
 ASKED = [Question("1", "What of A and B?", ())]
 STEPS = {
-    "linearrag[delta=0.1]": ["link entities", "bridge 1", "bridge 2", "score passages", "walk"],
+    "linearrag[profile=paper,delta=0.1]": ["link entities", "bridge 1", "bridge 2", "score passages", "walk"],
     "e2graphrag": ["names", "pairs", "order by names"],
     "g_retriever": ["prizes", "collect prizes", "passages of the subgraph"],
 }
@@ -39,7 +39,7 @@ def test_each_step_of_the_method_is_a_stage(index, spec):
 
 
 def test_a_stage_tells_what_was_found(index):
-    steps = StageStepper(index, stages_of, ASKED, kind="linearrag[delta=0.1]")
+    steps = StageStepper(index, stages_of, ASKED, kind="linearrag[profile=paper,delta=0.1]")
     part = html_of(steps.stage("bridge 1").part)
     assert "A B" in part and ">c<" in part.replace(" ", "") and "0.6" in part
 
@@ -51,4 +51,4 @@ def test_what_it_tells_is_escaped():
         span.score([("<i>", 1.5)])
     (stage,) = stages_of(trace, {})
     part = html_of(stage.part)
-    assert "<script>" not in part and "<i>" not in part and "a 2" in part and "1.5" in part
+    assert "<script>" not in part and "<i>" not in part and "a, 2" in part and "1.5" in part

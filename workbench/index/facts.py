@@ -177,9 +177,6 @@ class FactsLayer(Layer):
     def triple(self, row: int, passages: tuple[str, ...] = ()) -> Triple:
         return Triple(*self.facts[row], passages)
 
-    def __repr__(self) -> str:
-        return f"FactsLayer({len(self.facts):,} facts, {len(self.phrases):,} phrases)"
-
 
 class _Stated(NamedTuple):
     """What passages state: `forms`, the phrases and names of relations, sorted; `facts` (n_f, 3), their rows in it,

@@ -71,9 +71,6 @@ class KeywordsLayer(Layer):
         texts = read_table(self.folder / "sentences.parquet", strings=("text",))["text"]
         yield texts, map_vectors(self.folder / "sentences.npy")
 
-    def __repr__(self) -> str:
-        return f"KeywordsLayer({len(self.words):,} keywords, {self.incidence.nnz:,} edges)"
-
 
 _UNSPACED_STOP = re.compile(r"[。！？][”’）」』】》]*(?=\S)")
 

@@ -114,6 +114,10 @@ class Layer(Record):
         """Texts with their vectors, (n, d), each pair a matrix of its files: a later build takes them from here."""
         return ()
 
+    def __repr__(self) -> str:
+        counts = (f"{count:,} {name}" for name, count in self.metadata.items() if type(count) is int and count)
+        return f"{type(self).__name__}({', '.join(counts)})"
+
     @cached_property
     def hash(self) -> str:
         """12 hex digits for the content of its files, however it came about."""

@@ -7,7 +7,6 @@ name is a normalised string, as a phrase of the facts is; a word that is a named
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +14,8 @@ import scipy.sparse as sp
 
 from workbench.display import tqdm
 from workbench.index.layer import Build, Layer, NoSettings
-from workbench.index.passages import PassagesLayer
 from workbench.index.store import read_table, write_table
-from workbench.language.mentions import Mention, mentions
-from workbench.records import Passage
-
-BLOCK = 64  # passages that are parsed together
+from workbench.language.mentions import mentions
 
 
 class MentionsLayer(Layer):
@@ -34,15 +29,20 @@ class MentionsLayer(Layer):
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: NoSettings, old: MentionsLayer | None) -> dict:
-        passages: PassagesLayer = build.layers["passages"]
+        passages = build.layers["passages"].passages
+        parsed = mentions([text for passage in passages for text in (passage.title, passage.text)])
         texts, passage, held = [], [], []
-        for row, sentences in enumerate(_sentences(passages.passages, build.progress)):
-            texts += [text for text, _ in sentences]
-            held += [in_sentence for _, in_sentence in sentences]
-            passage += [row] * len(sentences)
-        names = sorted({mention.name for in_sentence in held for mention in in_sentence})
-        named = {mention.name for in_sentence in held for mention in in_sentence if mention.named}
-        counts = _counted(held, names)
+        for row in tqdm(range(len(passages)), "mentions", unit="passage", disable=not build.progress):
+            for text, in_sentence in next(parsed) + next(parsed):
+                held += [(len(texts), mention) for mention in in_sentence]
+                texts.append(text)
+                passage.append(row)
+        names = sorted({mention.name for _, mention in held})
+        named = {mention.name for _, mention in held if mention.named}
+        column = {name: at for at, name in enumerate(names)}
+        at = [sentence for sentence, _ in held], [column[mention.name] for _, mention in held]
+        counts = sp.coo_array((np.ones(len(held), np.float32), at), shape=(len(texts), len(names))).tocsr()
+        counts.sort_indices()
         write_table(folder / "sentences.parquet", text=np.array(texts, dtype=object), passage=np.array(passage, "i4"))
         write_table(
             folder / "names.parquet", name=np.array(names, dtype=object), named=np.array([n in named for n in names])
@@ -64,24 +64,3 @@ class MentionsLayer(Layer):
         """How often each passage mentions a name: float32 (passages, t)."""
         ones, sentences = np.ones(len(self.passage), np.float32), np.arange(len(self.passage))
         return sp.csr_array((ones, (self.passage, sentences)), shape=(passages, len(self.passage))) @ self.counts
-
-    def __repr__(self) -> str:
-        return f"MentionsLayer({len(self.sentences):,} sentences, {len(self.names):,} names)"
-
-
-def _sentences(passages: Sequence[Passage], progress: bool) -> Iterator[list[tuple[str, list[Mention]]]]:
-    """The sentences of each passage, its title first, with what they mention."""
-    starts = range(0, len(passages), BLOCK)
-    for start in tqdm(starts, "mentions", unit="block", disable=not progress):
-        block = passages[start : start + BLOCK]
-        parsed = iter(mentions([text for passage in block for text in (passage.title, passage.text)]))
-        yield from (title + text for title, text in zip(parsed, parsed))
-
-
-def _counted(held: Sequence[Sequence[Mention]], names: Sequence[str]) -> sp.csr_array:
-    place = {name: column for column, name in enumerate(names)}
-    columns = [place[mention.name] for in_sentence in held for mention in in_sentence]
-    rows = np.repeat(np.arange(len(held)), [len(in_sentence) for in_sentence in held])
-    counts = sp.coo_array((np.ones(len(rows), np.float32), (rows, columns)), shape=(len(held), len(names))).tocsr()
-    counts.sort_indices()
-    return counts

@@ -64,9 +64,6 @@ class PassagesLayer(Layer):
         """Id of a passage → its row."""
         return {passage_id: row for row, passage_id in enumerate(self.ids.to_pylist())}
 
-    def __repr__(self) -> str:
-        return f"PassagesLayer({len(self.passages):,} passages)"
-
 
 def _contents(passages: Sequence[Passage]) -> Sequence[str]:
     return made_rows(len(passages), lambda row: passages[row].content)

@@ -99,9 +99,6 @@ class PiecesLayer(Layer):
         shape = (self.metadata["passages"], n)
         return sp.csr_array((np.ones(n, np.float32), np.arange(n, dtype=np.int32), starts), shape=shape)
 
-    def __repr__(self) -> str:
-        return f"PiecesLayer({len(self.pieces):,} pieces)"
-
 
 def cut(passages: list[Passage], settings: Settings) -> Iterator[tuple[str, int, int, int]]:
     """(text, tokens, passage, chunk) of each piece. A short rest that the chunk before holds as well is one too, as in

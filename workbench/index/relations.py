@@ -64,6 +64,3 @@ class RelationsLayer(Layer):
     def features(self) -> np.ndarray:
         """The features of the relations, then those of their inverses in the same order: float32 (2R, d)."""
         return np.concatenate([self.vectors, self.inverse_vectors])
-
-    def __repr__(self) -> str:
-        return f"RelationsLayer({len(self.names):,} relations)"

@@ -94,9 +94,6 @@ class SynonymsLayer(Layer):
     def phrases(self) -> list[str]:
         return self.phrase_column.to_pylist()
 
-    def __repr__(self) -> str:
-        return f"SynonymsLayer({len(self.sources):,} entries)"
-
 
 def close_pairs(vectors: np.ndarray, queries: np.ndarray, threshold: float, *, progress: bool = False) -> np.ndarray:
     """All (source, target, cosine) of at least `threshold` in which source or target is one of the rows `queries`.

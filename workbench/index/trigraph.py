@@ -55,6 +55,3 @@ class TriGraphLayer(Layer):
     def encoded(self) -> Iterator[tuple[list[str], np.ndarray]]:
         yield self.entities, self.entity_vectors
         yield self.sentences, self.sentence_vectors
-
-    def __repr__(self) -> str:
-        return f"TriGraphLayer({len(self.entities):,} entities, {len(self.sentences):,} sentences)"

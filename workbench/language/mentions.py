@@ -9,6 +9,7 @@ from typing import NamedTuple
 from workbench.language.pipeline import parse
 from workbench.text import storable, unicode_phrase
 
+BLOCK = 128  # texts that are parsed together
 AMOUNTS = frozenset(("CARDINAL", "ORDINAL", "PERCENT", "MONEY", "QUANTITY"))  # which join whatever counts alike
 _EDGES = frozenset(("the", "a", "an", "'s", "’s", "'", "’"))  # of a name as spaCy cuts it
 
@@ -22,13 +23,14 @@ class Mention(NamedTuple):
 
 def mentions(texts: Sequence[str]) -> Iterator[list[tuple[str, list[Mention]]]]:
     """Per text its sentences, each with what it mentions, as often as it does, in its order."""
-    for doc in parse([storable(text) for text in texts]):
-        placed = dict(_placed(doc))
-        yield [
-            (sentence.text.strip(), [placed[at] for at in range(sentence.start, sentence.end) if at in placed])
-            for sentence in doc.sents
-            if sentence.text.strip()
-        ]
+    for start in range(0, len(texts), BLOCK):
+        for doc in parse([storable(text) for text in texts[start : start + BLOCK]]):
+            placed = dict(_placed(doc))
+            yield [
+                (sentence.text.strip(), [placed[at] for at in range(sentence.start, sentence.end) if at in placed])
+                for sentence in doc.sents
+                if sentence.text.strip()
+            ]
 
 
 def mentioned(text: str) -> list[Mention]:

@@ -1,4 +1,4 @@
-"""Contexts as text: a layout is a module with `write(graph) -> str` and `parse(text) -> ContextGraph`.
+"""Contexts as text: a layout is a module with `write(graph) -> str`, `parse(text) -> ContextGraph` and `KNOWN_BY`.
 
     ket_rag    four tables of `|` under dashed headers (KET-RAG's released code), which is Microsoft GraphRAG's layout
     lightrag   fenced blocks of JSON lines and a list of references (lightrag-hku 1.5.7)
@@ -58,8 +58,5 @@ def read(text: str) -> tuple[str, ContextGraph]:
     for name, layout in LAYOUTS.items():
         if layout.fits(text):
             return name, layout.parse(text)
-    raise DataError(
-        f"a context that begins with {text[:60]!r} is in no layout known here ({', '.join(LAYOUTS)}); they are known "
-        f"by a line such as {ket_rag.HEADERS['entities']!r} or {youtu.HEADINGS['triples']!r} and by fenced blocks of "
-        "JSON lines"
-    )
+    lines = ", ".join(f"{name} by {layout.KNOWN_BY!r}" for name, layout in LAYOUTS.items())
+    raise DataError(f"a context that begins with {text[:60]!r} is in no layout known here; {lines}")

@@ -30,6 +30,7 @@ TITLES = {
     "chunks": "Text source that may be relevant",
 }
 HEADERS = {table: f"-----{title}-----" for table, title in TITLES.items()}
+KNOWN_BY = HEADERS["entities"]
 COLUMNS = {
     "entities": "id|entity|description|number of relationships",
     "relations": "id|source|target|description|weight",

@@ -23,6 +23,7 @@ RELATIONS = "Knowledge Graph Data (Relationship):\n\n```json"
 CHUNKS = "Document Chunks (each entry refers to the Reference Document List):\n\n```json"
 REFERENCES = "Reference Document List:\n\n```"
 FENCE = "```"
+KNOWN_BY = f"{FENCE}json"
 BETWEEN = "\n\n"  # blocks
 
 _KINDS = {"relations": ("relationship",), "entities": ("entity",), "chunks": ("chunk", "document")}

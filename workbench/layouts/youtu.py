@@ -24,6 +24,7 @@ from workbench.records import ContextEntity, ContextGraph, ContextRelation, Unit
 from workbench.text import titled
 
 HEADINGS = {"triples": "### Triples", "communities": "### Communities", "chunks": "### Chunks"}
+KNOWN_BY = HEADINGS["triples"]
 BETWEEN = "\n\n"  # sections
 _BAR = " | "
 _UNIT = re.compile(r"\(([^\s()]+)\) ?")

@@ -135,11 +135,13 @@ class E2GraphRAG(Method):
         self, question: str, names: list[int], counts: np.ndarray, chosen: np.ndarray, cosines: np.ndarray, k: int,
         trace: Trace,
     ) -> Evidence:  # fmt: skip
-        """The chosen passages by the names that they hold, then by how often these occur."""
+        """The chosen passages, cut by the names that they hold and how often these occur; then by these names and by
+        their own cosines."""
         with trace.span("RERANKER", "order by names") as span:
             held, occur = (counts[chosen] > 0).sum(axis=1), counts[chosen].sum(axis=1)
-            scores = held + occur / (1 + occur)
-            best = np.lexsort((chosen, -cosines[chosen], -scores))[: self.settings.chunks]
+            scores = held + (1 + cosines[chosen]) / 2
+            best = np.lexsort((chosen, -scores, -occur, -held))[: self.settings.chunks]
+            best = best[np.argsort(-scores[best], kind="stable")]
             chosen_scores = {int(chosen[at]): float(scores[at]) for at in best}
             span.score((self._passages[row].id, score) for row, score in list(chosen_scores.items())[:TRACED])
         passages = with_dense_fill(self._passages, chosen_scores, cosines, k, self.settings.dense_fill)

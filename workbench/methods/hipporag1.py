@@ -24,6 +24,7 @@ import scipy.sparse as sp
 from workbench.encoding.similarity import minmax, top
 from workbench.index.graph import MERGES
 from workbench.methods.base import Method
+from workbench.methods.hipporag2 import dense_scores
 from workbench.operators.linking import Link, near
 from workbench.operators.pagerank import Damping, Walk
 from workbench.records import Entity, Evidence, Scored, ranked
@@ -72,16 +73,14 @@ class HippoRAG1(Method):
         names, failure = self.name_entities(question, trace)
         links = self.link(names, trace)
         if not links:
-            dense, why = (
-                self._dense(question),
-                failure or ("the index holds no fact" if names else "the question names nothing"),
-            )
+            dense = dense_scores(self.index, question)
+            why = failure or ("the index holds no fact" if names else "the question names nothing")
             return self._ranked(question, dense, k, "minmax-cosine", fallback=f"dense ranking, because {why}")
         seeds = self.seeds(links)
         scores = minmax(self._incidence @ self.walk(seeds, trace))
         note = None
         if self.settings.ensemble and min(link.cosine for link in links) <= self.settings.recognition:
-            scores = scores / 2 + self._dense(question) / 2
+            scores = scores / 2 + dense_scores(self.index, question) / 2
             note = "half of the dense ranking, because a link is uncertain"
         entities = tuple(Scored(Entity(self.index.facts.phrases[row]), weight) for row, weight in seeds.items())
         return self._ranked(question, scores, k, self.scale, entities=entities, fallback=note)
@@ -119,9 +118,6 @@ class HippoRAG1(Method):
                 span.set(iterations=result.iterations)
                 span.score((self.index.facts.phrases[row], result.p[row]) for row in best)
         return result.p
-
-    def _dense(self, question: str) -> np.ndarray:
-        return minmax(np.asarray(self._passages.vectors) @ self.index.encode_query(question, "passages"))
 
     def _ranked(self, question: str, scores: np.ndarray, k: int, scale: str, **more) -> Evidence:
         best = top(scores, k)

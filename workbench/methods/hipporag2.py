@@ -25,6 +25,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from workbench.encoding.similarity import minmax, top
+from workbench.index import Index
 from workbench.index.facts import fact_line
 from workbench.index.graph import MERGES, Graph
 from workbench.methods.base import Method
@@ -91,7 +92,6 @@ class HippoRAG2(Method):
         graph = self.graph
         self._facts, self._passages = self.index.facts, self.index.passages
         self._fact_vectors = np.asarray(self._facts.fact_vectors)
-        self._passage_vectors = np.asarray(self._passages.vectors)
         self._passages_of = graph.passages_of if self.settings.specificity else None
         self._walk = self._prepared_walk()
 
@@ -173,9 +173,9 @@ class HippoRAG2(Method):
         return "" if weighty else "the kept facts have no weight and passages are no seeds"
 
     def score_passages(self, question: str, trace: Trace) -> np.ndarray:
-        """Step 5: d_p for every passage: cosines, min-max scaled over all passages. float64, (n_p,)."""
+        """Step 5: d_p for every passage."""
         with trace.span("RETRIEVER", "score passages") as span:
-            scores = minmax(self._passage_vectors @ self.index.encode_query(question, "passages"))
+            scores = dense_scores(self.index, question)
             if trace:
                 best = top(scores, TRACED)
                 span.score((self._passages.passages[row].id, scores[row]) for row in best)
@@ -242,6 +242,11 @@ class HippoRAG2(Method):
 
     def _stated_in(self, fact: int) -> tuple[str, ...]:
         return tuple(self._passages.passages[row].id for row in self._facts.stating(fact))
+
+
+def dense_scores(index: Index, question: str) -> np.ndarray:
+    """d_p for every passage: cosines, min-max scaled over all passages. float64, (n_p,)."""
+    return minmax(np.asarray(index.passages.vectors) @ index.encode_query(question, "passages"))
 
 
 def phrase_seeds(

@@ -75,6 +75,7 @@ def plan(
     )
     asks = engines_by_row(source, steps[0], readers, *judges)
     built = set[tuple[str, str, str]]()
+    counts: dict[str, list[dict[str, Any]]] = {}  # rows, once for all data sets that the same data stand in for
     for engines, recipe in standing_in(with_engines(source, table, asks), data):
         if data is not None:
             here = Counted(loaded_as(data, recipe.options), limit=limit)
@@ -82,9 +83,17 @@ def plan(
             here = counted_on(source, recipe, BUNDLED, limit)
         key = (recipe.data, recipe.variant, engines.steps.name)
         by = f", {engines.reader.name}" if len(asks) > 1 else ""
-        mine = [] if key in built else [of_build(recipe, here, engines.steps)]
+        whole = here._replace(of_index=1.0, of_run=1.0)
+        alike = f"{replace(recipe, data='', source='', options={})} {here.data.name} {here.data.fingerprint}"
+        by_steps = f"{alike} {engines.steps.name}"
+        by_all = f"{by_steps}, {engines.reader.name}, {engines.judge.name}"
+        if key not in built and by_steps not in counts:
+            counts[by_steps] = [of_build(recipe, whole, engines.steps)]
+        if by_all not in counts:
+            counts[by_all] = [*of_runs(recipe, whole, engines, repeats)]
+        mine = [] if key in built else [_scaled(row, here.of_index) for row in counts[by_steps]]
         built.add(key)  # once for the rows of all models
-        mine += [{**row, "reader": f"{row['reader']}{by}"} for row in of_runs(recipe, here, engines, repeats)]
+        mine += [_scaled({**row, "reader": f"{row['reader']}{by}"}, here.of_run) for row in counts[by_all]]
         notes += here.notes
         if recipe.pairs:
             mine.append(of_judging(recipe, here, engines, repeats))
@@ -180,6 +189,10 @@ def of_judging(recipe: Recipe, here: Counted, engines: Engines, repeats: int = 1
         "dollars_in_batches": money(judge.name, prompt, completion, batch=True), "hours": None,
     }  # fmt: skip
     return {"data": here.data.name, "what": "judge: pairs of answers", "reader": "", **_times(amounts, here.of_run)}
+
+
+def _scaled(row: dict[str, Any], factor: float | None) -> dict[str, Any]:
+    return {**row, **_times({name: row[name] for name in AMOUNTS}, factor)}
 
 
 def _times(amounts: dict[str, Any], factor: float | None) -> dict[str, Any]:

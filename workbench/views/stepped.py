@@ -12,15 +12,14 @@ from workbench.records import Passage
 from workbench.trace import Trace
 from workbench.views import viewer
 from workbench.views.drawing import Drawing, drawing_part
-from workbench.views.parts import Part, details, group, steps, strong, table
+from workbench.views.parts import Part, details, steps, strong
+from workbench.views.trace import within
 
 # The head of a page that is live as soon as it is loaded.
 LIVE = (
     f"<style>{viewer.PAGE_CSS}</style>"
     f"<script>{{{viewer.PAGE}addEventListener('DOMContentLoaded', () => live(document));}}</script>"
 )
-
-SHOWN = 12  # scores of a stage that are listed
 
 
 class Stage(NamedTuple):
@@ -47,25 +46,14 @@ def stages_part(stages: Sequence[Stage], above: Part | None = None) -> Part:
 
 
 def stages_of(trace: Trace, passages: Mapping[str, Passage]) -> Iterator[Stage]:
-    """A stage for each event of a method with outputs or scores: the outputs, and the best scores. It reads the trace
-    of any method whose events name what they score, and shows passages by their titles."""
-    (root, *_) = trace
+    """A stage for each event of a method that found something, and for what read its evidence: all that the event says,
+    with passages by their titles, and the events inside it, folded. It reads the trace of any method."""
+    titles = {name: passage.title for name, passage in passages.items()}
+    method, inside = next((event.id for event in trace), None), {event.parent for event in trace}
     for event in trace:
-        if event.parent != root.id or not (event.scores or event.outputs):
-            continue
-        outputs = [
-            (name, ", ".join(map(_text, value)) if isinstance(value, list | tuple) else value)
-            for name, value in event.outputs.items()
-        ]
-        best = [
-            (rank, passages[name].title or name if name in passages else name, score)
-            for rank, (name, score) in enumerate(event.scores[:SHOWN], 1)
-        ]
-        yield Stage(event.step, part=group(table(["", ""], outputs, 300), table(["", "", "score"], best)))
-
-
-def _text(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        of_stage = event.parent == method or (event.parent is None and event.id != method)
+        if of_stage and (event.scores or event.outputs or event.id in inside):
+            yield Stage(event.step, part=within(trace, event, titles))
 
 
 def columns(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workbench.display import text
@@ -80,37 +80,58 @@ def _(diff: TraceDiff) -> Part | None:
 
 def tree(trace: Trace, open_depth: int = 1) -> Part | None:
     """All events as nested folds; the first `open_depth` levels are open."""
+    return group(*_branches(trace, None, open_depth, {})) or quiet("nothing was recorded")
+
+
+def _branches(trace: Trace, parent: int | None, open_depth: int, titles: Mapping[str, str]) -> Iterator[Part]:
     children: dict[int | None, list[Event]] = {}
     for event in trace:
         children.setdefault(event.parent, []).append(event)
 
     def branch(event: Event, depth: int) -> Part:
         inner = (branch(child, depth + 1) for child in children.get(event.id, ()))
-        return _event(event, *inner, open=depth < open_depth)
+        return _event(event, *inner, open=depth < open_depth, titles=titles)
 
-    return group(*(branch(event, 0) for event in children.get(None, ()))) or quiet("nothing was recorded")
+    return (branch(event, 0) for event in children.get(parent, ()))
 
 
-def _event(event: Event, *inner: Part, open: bool = False) -> Part:
-    summary = [
+def within(trace: Trace, event: Event, titles: Mapping[str, str]) -> Part | None:
+    """What an event says, with those inside it folded; what `titles` name is shown by its title."""
+    return group(line(*_how(event)), *_tables(event, titles), *_branches(trace, event.id, 0, titles))
+
+
+def _event(event: Event, *inner: Part, open: bool = False, titles: Mapping[str, str] = {}) -> Part:
+    kind_of, *how = _how(event)
+    return details([kind_of, clean(event.step, NAME), *how], *_tables(event, titles), *inner, open=open)
+
+
+def _how(event: Event) -> list[Part | None]:
+    return [
         tag(kind(event), limit=NAME),
-        clean(event.step, NAME),
         bad(event.failure, limit=200),
         faint(f"{event.seconds * 1000:,.1f} ms") if event.seconds is not None else None,
         faint(clean(_short(event.tokens), NAME), "tokens") if event.tokens else None,
     ]
-    best = [(clean(name, NAME), score) for name, score in event.scores[:SHOWN]]
-    return details(
-        summary,
+
+
+def _tables(event: Event, titles: Mapping[str, str]) -> list[Part | None]:
+    best = [(clean(titles.get(name) or name, NAME), score) for name, score in event.scores[:SHOWN]]
+    return [
         table(["", ""], [*_rows("in", event.inputs), *_rows("out", event.outputs)]),
         table([f"best of {len(event.scores)}", "score"], best),
-        *inner,
-        open=open,
-    )
+    ]
 
 
 def _rows(side: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(f"{side}: {clean(name, NAME)}", _short(value)) for name, value in values.items()]
+    return [(f"{side}: {clean(name, NAME)}", _spelt(value)) for name, value in values.items()]
+
+
+def _spelt(value: Any) -> str:
+    """The same as `_short`, with the members of lists in a list apart by commas."""
+    if not isinstance(value, list | tuple):
+        return _short(value)
+    members = (", ".join(map(_short, item)) if isinstance(item, list | tuple) else _short(item) for item in value)
+    return " | ".join(members)
 
 
 def _short(value: Any) -> str:

@@ -66,7 +66,7 @@
   // -- state --------------------------------------------------------------------------------------------------------
 
   let all, found = [], at = -1, shown = [], measure = 0, drawn = 0, repeat = 0; // which time a question was asked, from 0
-  const opened = new Set(["ranking", "replay", "DOTs", "steering", "routes", "messages"]); // parts that stand open
+  const opened = new Set(["ranking", "replay", "DOTs", "steering", "routes", "messages", "stages"]); // parts that stand open
   const filters = {find: "", show: "", cause: "", kind: "", sort: ""};
 
   const value = (column, question) => all.cells[column][question]?.scores[measure];

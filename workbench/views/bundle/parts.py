@@ -11,7 +11,6 @@ from workbench.methods.catrag.steering import steering
 from workbench.methods.dotrag.dots import dots
 from workbench.methods.gfm_rag.passing import passing
 from workbench.methods.iterative.replay import replay
-from workbench.methods.youtu.routed import routed
 from workbench.records import Passage, Question, Unit
 from workbench.text import clean, spelt_out
 from workbench.trace import Trace
@@ -24,7 +23,7 @@ from workbench.views.contexts import Marks, unit_line
 from workbench.views.drawing import drawing_part
 from workbench.views.parts import NAME, Part, group, long_table, quiet, tag, words
 from workbench.views.proofs import proof_drawing, proof_from_trace, proof_part
-from workbench.views.stepped import stages_part
+from workbench.views.stepped import stages_of, stages_part
 from workbench.views.trace import tree
 
 Passages = Mapping[str, Passage]
@@ -34,16 +33,17 @@ Titled = tuple[str, Part | None]
 def traced_parts(
     config: Mapping[str, Any], trace: Trace | None, question: Question, passages: Passages
 ) -> list[Titled]:
-    """The parts of a question that a method answered: how it searched, what its query matched, and the trace itself."""
+    """The parts of a question that a method answered: how it searched, what its query matched, and the trace itself,
+    which stands in stages for a method without a view of its own."""
     if trace is None:
         return []
     titles = {name: Passage(name, passage.title, "") for name, passage in passages.items()}
     proof = proof_from_trace(trace)
-    return [
-        *_searched(config, trace, question, titles),
-        *([("query", group(proof_part(proof), drawing_part(proof_drawing(proof))))] if proof else []),
-        ("trace", tree(trace)),
-    ]
+    query = [("query", group(proof_part(proof), drawing_part(proof_drawing(proof))))] if proof else []
+    if searched := [*_searched(config, trace, question, titles)]:
+        return [*searched, *query, ("trace", tree(trace))]
+    stages = [*stages_of(trace, titles)]
+    return [("stages", stages_part(stages)) if stages else ("trace", tree(trace)), *query]
 
 
 def ranking_part(row: Mapping[str, Any], question: Question, passages: Passages) -> Part | None:
@@ -85,7 +85,7 @@ _SEARCHES: dict[str, tuple[str, Callable, Callable]] = {
         lambda record, titles: group(dots_view.heading(record), dots_view.whole(record, titles, drawn=True)),
     ),
     "catrag": ("steering", steering, steering_view.whole),
-    "youtu": ("routes", routed, lambda record, _: routes_view.whole(record)),
+    "youtu": ("routes", lambda trace, _: routes_view.stages(trace), lambda stages, _: stages_part(stages)),
     "gfm_rag": (
         "messages", passing,
         lambda record, _: group(passing_view.heading(record), stages_part(passing_view.stages(record))),
