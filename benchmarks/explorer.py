@@ -6,7 +6,7 @@ A notebook explores a copy of the index (more than 5,000 nodes within three hops
 moves the limit of nodes between two values, and back, ROUNDS times: 120 and 200, then 2,000 and 5,000. For the larger
 of the two, it prints the median seconds until the kernel has answered (the line above the picture states the new number
 of nodes), and until the new picture is drawn. Then the milliseconds from a key to the picture of the next stage of
-passed messages; and the seconds until the saved page of a replay of 20 rounds can be stepped through. Needs Chromium
+DotRAG's paths among up to 80 nodes; and the seconds until the saved page of a replay of 20 rounds can be stepped through. Needs Chromium
 and playwright.
 """
 
@@ -36,10 +36,13 @@ from workbench.trace import Trace
 CELL = "import workbench as wb\nexplorer = wb.explore(wb.Index.open('{}'), hops=3, limit={})\nexplorer"
 NODES = "() => view.data().nodes.length"  # a phrase and the passage of its title are one
 STAGE = "() => JSON.stringify(view.data().nodes.map(({s, x, y, label}) => [s, x, y, label]))"
-MESSAGES = (
-    "import workbench as wb\nindex = wb.Index.open('{}')\n"
-    "wb.messages(index, wb.load('meridian').questions[:1], method='gfm_rag[checkpoint=untrained]')"
-)
+PATHS = """\
+import workbench as wb
+lab = wb.lessons.Lab("meridian", "rules", layers=["typed"])
+tracer = wb.trace_dots(lab.index, [lab.question("mer-q21")], engine=lab.engine)
+tracer.most(80)
+tracer
+"""
 DRAWN = "(_, before) => view.data().nodes.length > before && view.stands()"
 
 
@@ -63,7 +66,7 @@ def main(index: Path, rounds: int = 5) -> None:
                     f"drawn {statistics.median(drawn):.2f} s (median of {rounds}; slowest {max(drawn):.2f} s)"
                 )
             took = list(steps(lab, context.new_page(), rounds))
-            print(f"a step, {statistics.median(nodes for nodes, _ in took):.0f} nodes: "
+            print(f"a step, {min(nodes for nodes, _ in took)} to {max(nodes for nodes, _ in took)} nodes: "
                   f"{1000 * statistics.median(taken for _, taken in took):.0f} ms")  # fmt: skip
             print(f"a saved replay of 20 rounds: {opened(context.new_page(), Path(home) / 'replay.html'):.2f} s")
             context.close()
@@ -92,12 +95,12 @@ def measure(lab: Lab, page: Page, name: str, large: int, rounds: int) -> Iterato
 
 
 def steps(lab: Lab, page: Page, rounds: int) -> Iterator[tuple[int, float]]:
-    """(nodes of the picture, seconds until the next stage of passed messages is drawn), to and fro."""
-    lab.write("steps.ipynb", MESSAGES.format(lab.root / "indexes" / "measured"))
+    """(nodes of the picture, seconds until another stage of paths is drawn), to and fro."""
+    lab.write("steps.ipynb", PATHS)
     notebook = lab.open(page, "steps.ipynb")
     notebook.run_all()
-    widget = notebook.panel.locator(".hopscope-messages")
-    slider, body = widget.get_by_role("slider").first, widget.frame_locator("iframe").first.locator("body")
+    widget = notebook.panel.locator(".hopscope-tracer")
+    slider, body = widget.get_by_role("slider").nth(3), widget.frame_locator("iframe").first.locator("body")
     for key in ("ArrowLeft", "ArrowRight") * rounds:
         page.wait_for_timeout(1_500)
         before = body.evaluate(STAGE)
