@@ -6,8 +6,8 @@ A notebook explores a copy of the index (more than 5,000 nodes within three hops
 moves the limit of nodes between two values, and back, ROUNDS times: 120 and 200, then 2,000 and 5,000. For the larger
 of the two, it prints the median seconds until the kernel has answered (the line above the picture states the new number
 of nodes), and until the new picture is drawn. Then the milliseconds from a key to the picture of the next stage of
-DotRAG's paths among up to 80 nodes; and the seconds until the saved page of a replay of 20 rounds can be stepped through. Needs Chromium
-and playwright.
+DotRAG's paths among up to 80 nodes; and the seconds until the saved page of a replay of 20 rounds can be stepped
+through. Needs Chromium and playwright.
 """
 
 from __future__ import annotations
