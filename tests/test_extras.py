@@ -77,7 +77,7 @@ def test_an_extra_is_there_with_all_of_its_packages(monkeypatch):
     told = r'^a cluster needs cryptography, which is not installed: pip install "hopscope\[cluster\]"$'
     with pytest.raises(ClusterFault, match=told):
         errors.require_extra("cluster", ClusterFault)
-    finding = next(one for one in doctor._environment(Path()) if one.what == "extra cluster")
+    finding = next(doctor.look(*check) for check in doctor.checks(Path()) if check[1] == "extra cluster")
     assert finding.mark == "optional" and "needs cryptography" in finding.found
     monkeypatch.setitem(sys.modules, "distributed", None)
     lacking = "a cluster needs distributed and cryptography, which are not installed"

@@ -188,7 +188,7 @@ def test_a_bundle_shows_each_repeat_of_a_question(ask, tmp_path):
             assert [time["answer"] for time in times] == [row["answer"] for row in rows]
             assert [time["scores"]["em"] for time in times] == [row["scores"]["em"] for row in rows]
             assert all((time["cause"] is None) == (time["scores"]["accuracy"] == 1) for time in times)
-            assert all("trace" in dict(time["parts"]) for time in times)
+            assert all({"trace", "stages"} & dict(time["parts"]).keys() for time in times)
             differing += len({time["answer"] for time in times}) > 1
     assert differing, "or nothing is shown that the first one does not show"
     assert "asked up to 3 times" in (folder / "index.html").read_text()

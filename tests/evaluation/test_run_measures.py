@@ -144,7 +144,7 @@ def test_without_a_judge_the_table_says_so(ask):
 
 
 def test_what_cannot_be_measured_is_refused_before_any_question(ask, tmp_path):
-    with pytest.raises(SettingError, match="without a reader"):
+    with pytest.raises(SettingError, match="a judge was given but no reader"):
         ask(judge="rules")
     with pytest.raises(SettingError, match=r"no measure is called 'rouge'"):
         ask(answers(), measures=("em", "rouge"))

@@ -46,7 +46,7 @@ def test_all_runs_are_listed_those_of_grids_and_those_put_aside_as_well(made, ti
     assert "FileDamaged" in listed.loc["broken", "failure"]
     assert {"dense,", "bm25", "one"} <= set(verb("runs", tmp_path / "runs").split())
     assert json.loads(verb("runs", tmp_path / "runs", "--json"))[2]["run"] == "one"
-    with pytest.raises(SettingError, match="no folder"):
+    with pytest.raises(SettingError, match="is not a folder"):
         runs(tmp_path / "none")
 
 

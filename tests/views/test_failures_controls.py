@@ -81,7 +81,7 @@ def test_a_case_is_picked_by_id_text_or_list(failures, tiny):
 
 def test_what_does_not_exist_leaves_all_as_it_is(failures):
     before = shown(failures), failures.case
-    with pytest.raises(SettingError, match="there is no 'brief · ircot'; there are brief · dense"):
+    with pytest.raises(SettingError, match="there is no configuration 'brief · ircot'; there are brief · dense"):
         failures.choose(method="ircot")
     with pytest.raises(SettingError, match="for the cause 'bad luck'"):
         failures.choose(cause="bad luck")

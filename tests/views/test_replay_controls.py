@@ -200,7 +200,7 @@ def test_an_error_of_a_control_is_said_and_leaves_everything_as_it_was(widget, e
 )
 def test_what_is_not_in_the_lists_is_refused(widget, wrong):
     before = state(widget)
-    with pytest.raises(SettingError, match=r"among|no question"):
+    with pytest.raises(SettingError, match=r"among|not available here|no question"):
         widget.choose(**wrong)
     assert state(widget) == before
 

@@ -17,10 +17,9 @@ from typing import NamedTuple
 from packaging.requirements import Requirement
 from pydantic import RootModel
 
-from workbench import encoding
+from workbench import encoding, integrity
 from workbench.encoding.models import check_device, device_here
 from workbench.errors import EXTRAS, WorkbenchError, install_extra
-from workbench.integrity import WEIGHTS, check_weights
 from workbench.language import pipeline
 from workbench.llm import Step, engine, local
 from workbench.llm.endpoint import where
@@ -79,9 +78,10 @@ def checks(folder: Path, ask: bool = False, model: str | None = None) -> Iterato
         )
     yield "models", "encoder", lambda: "{0.name}, {0.dimension} dimensions".format(encoding.encoder())
     yield "models", "device of encoders", lambda: device_here(check_device(None)), "unset WORKBENCH_DEVICE"
-    for name, weights in WEIGHTS.items():
+    for name, weights in integrity.WEIGHTS.items():
         if weights.place is not None:  # each file is read in full, and none is loaded
-            yield "models", f"weights {name}", lambda name=name: f"files: {check_weights(name)}", weights.remedy
+            checked = partial(integrity.check_weights, name)
+            yield "models", f"weights {name}", lambda checked=checked: f"files: {checked()}", weights.remedy
     yield "models", "English pipeline", lambda: "{name} {version}".format(**pipeline.nlp().meta)
     yield "models", "model local:smollm2", lambda: local.model_file("smollm2").name, local.INSTALL_SMALL, "optional"
     unset, key = "not set: the engines `rules`, `local` and `replay` need none", os.environ.get("OPENAI_API_KEY")
