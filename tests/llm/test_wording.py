@@ -94,7 +94,7 @@ def test_other_files_of_the_folder_are_no_prompts(folder):
     where = folder(fact_filter=FILTER, README="# Where these words are from")
     assert {*wordings(where)} == {"fact_filter"}
     (where / "answer.toml").write_text("", encoding="utf-8")
-    with pytest.raises(SettingError, match=r"should be a text, answer\.md"):
+    with pytest.raises(SettingError, match=r"write it as a text, answer\.md"):
         wordings(where)
 
 
@@ -219,13 +219,13 @@ def test_an_engine_takes_a_folder_and_rules_read_none(folder):
     ("answer.closed", ANSWER, "answer has no mode 'closed'; there are answer.open, "),
     ("triples.open", ANSWER, "triples has no mode 'open'; there are answer.open, "),
     ("answer", "=== robot\n{question}", "has 'robot'; it may have system, user, assistant, reply"),
-    ("answer", "=== assistant\n{question}", "end with a message of user"),
+    ("answer", "=== assistant\n{question}", "its last message should be of the user"),
     ("answer", "=== user\nHello", "it would ask nothing"),
     ("answer", "=== user\n{?question}", "is not closed"),
     ("answer", "=== user\n{gold}", "has no 'gold'; it has context, ends, mode"),
     ("answer", ANSWER + "\n\n=== reply\nnot toml", "cannot be read"),
     ("answer", ANSWER + "\n\n=== reply\nafter = 3", "after, before and text"),
-    ("answer", ANSWER + "\n\n=== reply\ntext = 'answr'", "'answr' is no field of what answer gives: thought"),
+    ("answer", ANSWER + "\n\n=== reply\ntext = 'answr'", "'answr' is not a field of answer's output"),
     ("judge_paths", "=== user\n{rules.secret}", "judge_paths has no 'rules.secret'"),
     ("judge_paths", "=== user\n{rules.__class__}", "has no 'rules.__class__'"),
     ("answer", ANSWER + "#" * 200_000, "at most 200,000"),

@@ -185,7 +185,9 @@ def connect(base_url: str | None, api_key: str | None, timeout: float, http_clie
             "openai:<model>@http://127.0.0.1:8000/v1"
         )
     if not re.fullmatch("[!-~]+", key):  # the client's error about it would quote the key
-        raise SettingError("the key for the endpoint holds a space, a line break or a letter not ASCII: set it again")
+        raise SettingError(
+            "the key for the endpoint has a space, a line break or a letter outside ASCII; set it again without"
+        )
     for name in _LIBRARIES:  # they log addresses and headers
         logging.getLogger(name).setLevel(logging.WARNING)
     client = openai.OpenAI(

@@ -282,5 +282,5 @@ def limited(call: Call, budget: Budget, engine: str) -> Call:
 def _checked(name: str, value: Any, kind: Any) -> Any:
     if value is not None and (isinstance(value, bool) or not isinstance(value, kind) or not 0 <= value < float("inf")):
         what = "a number of US dollars" if name == "max_money" else "a whole number"
-        raise SettingError(f"{name}={value!r}; it should be {what} from 0 on")
+        raise SettingError(f"{name}={value!r}; it should be {what} of at least 0")
     return value

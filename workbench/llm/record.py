@@ -129,7 +129,7 @@ class Recording:
                 yield self._connection
             except sqlite3.OperationalError as error:
                 if "malformed" not in str(error):  # a locked file, a full disk
-                    raise EngineError(f"{self.path} cannot be used: {error}. What it holds is kept") from None
+                    raise EngineError(f"{self.path} cannot be used: {error}. Its answers are kept; try again") from None
                 raise EngineError(f"{self.path} is damaged ({error}). {_advice(self.path)}") from None
             except sqlite3.DatabaseError as error:
                 raise EngineError(f"{self.path} is damaged ({error}). {_advice(self.path)}") from None

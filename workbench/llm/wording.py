@@ -60,7 +60,9 @@ def wordings(given: str | Path | Mapping[str, Prompt]) -> dict[str, Prompt]:
     folder = Path(given)
     files = sorted(folder.iterdir()) if folder.is_dir() else []
     if other := next((path for path in files if path.suffix == ".toml"), None):
-        raise SettingError(f"the prompt {other} should be a text, {other.stem}.md, as those of the package are")
+        raise SettingError(
+            f"the prompt {other} is not read; write it as a text, {other.stem}.md, like the prompts of the package"
+        )
     prompts = {
         path.stem: read_wording(path)
         for path in files
@@ -118,7 +120,7 @@ def _messages(path: Path, parts: Sequence[tuple[str, str]]) -> tuple[tuple[str, 
     if unknown := {role for role, _ in parts} - {*ROLES}:
         raise SettingError(f"the prompt {path} has {min(unknown)!r}; it may have {', '.join((*ROLES, REPLY))}")
     if not parts or parts[-1][0] != "user":
-        raise SettingError(f"the prompt {path} should end with a message of user")
+        raise SettingError(f"the prompt {path} ends with another role; its last message should be of the user")
     return tuple((role, storable(content)) for role, content in parts)
 
 
@@ -127,7 +129,9 @@ def _reply(path: Path, step: Step, reply: dict[str, Any]) -> dict[str, Any]:
     if not all(isinstance(value, kinds.get(key, ())) for key, value in reply.items()):
         raise SettingError(f"the prompt {path}: reply may have the texts after, before and text, and the table names")
     if (whole := reply.get("text")) is not None and whole not in (has := step.output.model_fields):
-        raise SettingError(f"the prompt {path}: text={whole!r} is no field of what {step.name} gives: {', '.join(has)}")
+        raise SettingError(
+            f"the prompt {path}: text={whole!r} is not a field of {step.name}'s output; choose one of {', '.join(has)}"
+        )
     return reply
 
 

@@ -86,7 +86,9 @@ def _at_work(folder, base_url, api_key, sending) -> Iterator[tuple[State, BatchE
         try:
             elsewhere = {file.endpoint for file in state.files if file.under_way} - {endpoint.address}
             if elsewhere:
-                raise SettingError(f"{folder} was submitted to {min(elsewhere)}, not to {endpoint.address}; name it")
+                raise SettingError(
+                    f"{folder} was submitted to {min(elsewhere)}, not to {endpoint.address}; name the first as base_url"
+                )
             yield state, endpoint
         finally:
             endpoint.close()
