@@ -164,11 +164,11 @@ class Notebook:
             self.set_theme(theme)
             for frame in self.panel.locator("iframe").all():
                 expect(frame.content_frame.locator("body")).to_have_css("background-color", PAPERS[theme])
-            for width in (WIDTH, NARROW) if SHOOTING else ():
+            for width in (WIDTH, NARROW) if SHOOTING else (WIDTH,):
                 self.page.set_viewport_size({"width": width, "height": 900})
                 for number, screen in enumerate(("first", "second")):
                     cells.evaluate("(e, number) => { e.scrollTop = number * e.clientHeight }", number)
-                    self.page.wait_for_timeout(500)  # until frames have drawn themselves in their new width
+                    self.page.wait_for_timeout(500 * SHOOTING)  # until frames have drawn themselves in their new width
                     narrow = "_800" * (width == NARROW)
                     self.screenshot(f"{name}_{screen}{narrow}{ending}", all_of_it=False)
         self.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})

@@ -130,6 +130,7 @@ def walk(notebook: Notebook, live: Locator) -> None:
     click(live, inside["ids"][0])
     name = inside["labels"][0]
     expect(live.locator("p b", has_text=name).first).to_be_visible()
+    becomes(live, stands, lambda found: found["ids"] != inside["ids"])  # the community may have its name
     notebook.screenshot("02_entity", live)
 
     # Level by level with the list; a passage; its place on the map of all communities.

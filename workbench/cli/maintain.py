@@ -85,6 +85,8 @@ def check(
     whole, parts = asdict(checkup), [checkup]
     if checkup.good and checkup.kind == "index":
         graph = wb.checkup(wb.Index.open(place))
-        whole |= {"graph": {**graph.measured, "warnings": graph.warnings, "hubs": graph.hubs}}
+        whole |= {
+            "graph": {**graph.measured, "warnings": graph.warnings, "hubs": [hub._asdict() for hub in graph.hubs]}
+        }
         parts = [checkup, graph]
     return Output(whole, parts, code=0 if checkup.good else 1)

@@ -224,5 +224,6 @@ def train(
     sources = [training.Source.of(wb.Index.open(folder), gold) for folder in indexes]
     done = training.train(sources, out, engine=opening.engine(model), device=device, **chosen)
     used = f"--method 'gfm_rag[checkpoint={out}]' asks it; the course: {done.picture.save(out / 'training.png')}"
-    whole = {"folder": out, "parameters": done.parameters, "skipped": done.skipped, "stages": done.stages}
+    stages = {name: [check._asdict() for check in checks] for name, checks in done.stages.items()}
+    whole = {"folder": out, "parameters": done.parameters, "skipped": done.skipped, "stages": stages}
     return Output(whole, [done, escape(used)])
