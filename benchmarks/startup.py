@@ -78,7 +78,8 @@ def commands(index: Path, peers: Path, methods: Sequence[str]) -> list[Command]:
     help_ = ("typer", ("-c", TYPER, "--help"), 2.0)
     asked = [
         Command(
-            f"retrieve INDEX QUESTION -m {method}", (*WORKBENCH, "retrieve", str(index), QUESTION, "-m", method),
+            f"ask INDEX QUESTION -m {method} -r none",
+            (*WORKBENCH, "ask", str(index), QUESTION, "-m", method, "-r", "none"),
             *(bm25s if method == "bm25" else encoder),
         )
         for method in methods
