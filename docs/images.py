@@ -105,7 +105,7 @@ def take(names: list[str]) -> None:
 
     index = index_folder()
     with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
-        server = Server(Path(home))
+        server = Server(Path(home) / "server", Path(home) / "encoded")
         try:
             lab = Lab(server)
             shutil.copytree(index, lab.root / "indexes" / index.name)
