@@ -389,6 +389,7 @@ def test_a_draft_is_not_taken_for_an_answer_that_is_cut():
         ("verify", '{"documents": "[2, 3]"}', {"documents": [2, 3]}),
         ("fallback_query", '{"query": "**Thought:** \\"Where was Ada born?\\""}', {"query": "Where was Ada born?"}),
         ("fallback_query", '{"query": "Nothing is missing."}', {"query": ""}),
+        ("fallback_query", '{"query": "\\"null\\""}', {"query": ""}),
         ("enough", "Yes, they do.", {"enough": True}),
         ("enough", "**No**", {"enough": False}),
         ("judge", '{"Verdict": "**Correct.**", "reason": null}', {"verdict": "correct", "reason": ""}),
@@ -412,6 +413,16 @@ def test_what_models_write_is_brought_into_shape(name, text, wanted):
 def test_a_form_that_was_not_filled_in_is_no_answer(name, text):
     with pytest.raises(Unreadable):
         parse(STEPS[name], Reply(text))
+
+
+@pytest.mark.parametrize("query", ["I'm sorry, but I can't help with that.", "{}", "| place | city |", '["a", "b"]'])
+def test_a_refusal_or_a_table_inside_json_is_no_query(query):
+    with pytest.raises(Unreadable):
+        parse(STEPS["fallback_query"], Reply(json.dumps({"query": query})))
+    verdicts = [{"id": id, "label": "partial", "confidence": 1, "justification": "", "next_question": said}
+                for id, said in [("a", query), ("b", "Where was Ada born?")]]  # fmt: skip
+    value, level = parse(STEPS["judge_paths"], Reply(json.dumps({"verdicts": verdicts})))
+    assert ([verdict.id for verdict in value.verdicts], level) == (["b"], "repaired")
 
 
 def test_a_null_in_one_verdict_does_not_cost_it():

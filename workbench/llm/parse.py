@@ -100,7 +100,7 @@ def _json(step: Step, reply: Reply, messages: Sequence[Message]) -> tuple[BaseMo
     for payload in payloads(reply.text, cut=cut):
         try:
             value, dropped = fitted(step.output, payload.value, unfinished=payload.unfinished)
-        except (ValidationError, TypeError, RecursionError, TemplateCopied) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             problem = problem if isinstance(problem, TemplateCopied) else error
             continue
         copied = _copied(step, payload.text, messages, payload.value)

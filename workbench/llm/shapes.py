@@ -102,11 +102,11 @@ Rows = Annotated[list[Row], Reading(rows)]
 
 
 def fitted(output: type[BaseModel], value: Any, *, unfinished: bool = False) -> tuple[BaseModel, bool]:
-    """(the output that a value means, whether members of lists were left out because they are forms).
+    """(the output that a value means, whether members of lists were left out that say nothing).
 
     Names in other letters, a wrapper around the object, a list without one, JSON written as a string, an option in
-    emphasis. Of an `unfinished` value, lists and texts that may be empty are so where they are missing. TemplateCopied
-    where a form stands in place of an answer.
+    emphasis. Of an `unfinished` value, lists and texts that may be empty are so where they are missing. Raises
+    ValueError where a refusal, or a form (TemplateCopied), stands in place of an answer.
     """
     shaping = _Shaping(unfinished)
     return output.model_validate(all_storable(shaping.root(output, value))), shaping.dropped
@@ -194,10 +194,10 @@ class _Shaping:
         for member in value:
             try:
                 read.append(self.typed(annotation, member))
-            except TemplateCopied as error:
-                self.dropped, form = True, error
+            except ValueError as error:
+                self.dropped, problem = True, error
         if value and not read:
-            raise form
+            raise problem
         return read
 
 

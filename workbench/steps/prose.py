@@ -177,7 +177,7 @@ def query(text: str) -> str:
     >>> query('**Thought:** "Where was Ada born?"'), query("Nothing is missing.")
     ('Where was Ada born?', '')
     """
-    if is_nothing(text):
+    if is_nothing(unmarked(text)):
         return ""
     bare = plain(text, *_QUERY_LABELS, names=("thought", "query", "search", "question"))
     bare = bare if "\n" in bare else unmarked(unlabelled(_MARK.sub("", bare), *_QUERY_LABELS))
