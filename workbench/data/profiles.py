@@ -40,13 +40,15 @@ class RelationProfile(Record):
 class Profiles(Record):
     """The profiles of a data set or of an index; `made_by` names the engines that wrote them, if known."""
 
-    entities: tuple[EntityProfile, ...] = ()
-    relations: tuple[RelationProfile, ...] = ()
+    entities: Sequence[EntityProfile] = ()
+    relations: Sequence[RelationProfile] = ()
     made_by: tuple[str, ...] = ()
 
 
 def joined(parts: Sequence[Profiles]) -> Profiles:
     """Concatenate several sets of profiles."""
+    if len(parts) == 1:
+        return parts[0]
     return Profiles(
         tuple(profile for part in parts for profile in part.entities),
         tuple(profile for part in parts for profile in part.relations),

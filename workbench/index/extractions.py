@@ -25,6 +25,9 @@ from workbench.records import Passage
 from workbench.steps import named_entities
 from workbench.text import bytes_hash, text_hash
 
+_NAMES = [field.name for field in fields(Extraction)]
+_values = attrgetter(*_NAMES)
+
 
 class Extracted(NamedTuple):
     """The record of a passage. `key` hashes the passage's title and text; `flaws` names the Steps whose reply was less
@@ -166,7 +169,7 @@ def _unextracted(build: Build) -> dict[str, Passage]:
 
 def _fields(record: Extraction) -> dict[str, Any]:
     """Name → value, in their order; `asdict` would copy every triple."""
-    return {field.name: getattr(record, field.name) for field in fields(record)}
+    return dict(zip(_NAMES, _values(record)))
 
 
 def _of_passage(key: str, passage: Passage, given: Extraction | None, before: Extracted | None) -> Extracted:

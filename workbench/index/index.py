@@ -301,7 +301,7 @@ class Index(Record):
             )
         all_profiles = [within(profiles, ids)] if profiles is not None else []
         if "profiles" in self._layers and not written:
-            stated = self.profiles.profiles
+            stated = self.profiles.unread
             all_profiles.insert(0, stated if ids >= self.passages.row.keys() else within(stated, ids))
         data = replace(
             self._of(passages), extractions=records or None, profiles=joined(all_profiles) if all_profiles else None

@@ -34,7 +34,7 @@ from workbench.errors import DataError, IndexFault
 from workbench.index.facts import FactsLayer
 from workbench.index.journal import Answer, StepJournal, by_rules, counts, is_rules, request_key
 from workbench.index.layer import Build, Layer
-from workbench.index.store import read_columns, rows_of, table_of_rows, write_table
+from workbench.index.store import TableRows, read_columns, rows_of, table_of_rows, write_table
 from workbench.language.entity_types import KINDS, UNKNOWN
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
@@ -56,6 +56,17 @@ SCHEMAS = {
 _WEIGHT = SCHEMAS["relations"].names.index("weight")
 
 
+class _Unread(TableRows):
+    """The profiles of a layer, whose `table` is sorted; each is made when it is read."""
+
+    def __init__(self, table: pa.Table, kind: type[EntityProfile] | type[RelationProfile]):
+        def made(*cells):
+            return kind(*(tuple(cell) if isinstance(cell, list) else cell for cell in cells))
+
+        super().__init__(table, made)
+        self.table = table
+
+
 class Tables(NamedTuple):
     """One row for each profile, in the columns of `SCHEMAS`."""
 
@@ -64,6 +75,8 @@ class Tables(NamedTuple):
 
 
 def tables_of(profiles: Profiles) -> Tables:
+    if isinstance(profiles.entities, _Unread) and isinstance(profiles.relations, _Unread):
+        return Tables(profiles.entities.table, profiles.relations.table)
     return Tables(*map(table_of_rows, sorted_rows(profiles), SCHEMAS.values()))
 
 
@@ -162,8 +175,8 @@ class ProfilesLayer(Layer):
     def build(cls, folder: Path, build: Build, settings: Settings, old: ProfilesLayer | None) -> dict:
         schema = build.data.schema
         if build.data.profiles is not None:
-            _check(build.data.profiles, build.layers["passages"].row)
             tables, made_by = _given(build), list(build.data.profiles.made_by)
+            _check(tables, build.layers["passages"].row)
             counts = {"given": True} | ({"made_by": made_by} if made_by else {})
         else:
             if build.engine is None and old is None:
@@ -190,7 +203,13 @@ class ProfilesLayer(Layer):
     @property
     def profiles(self) -> Profiles:
         """All of them, as a data set brings them."""
-        return Profiles(tuple(self.entities), tuple(self.relations), tuple(self.metadata.get("made_by", ())))
+        return replace(self.unread, entities=tuple(self.entities), relations=tuple(self.relations))
+
+    @property
+    def unread(self) -> Profiles:
+        """As `profiles`, each made when it is read: a build that changes none makes none."""
+        rows = map(_Unread, self.tables, (EntityProfile, RelationProfile))
+        return Profiles(*rows, tuple(self.metadata.get("made_by", ())))
 
     def __repr__(self) -> str:
         return f"ProfilesLayer({self.metadata['entities']:,} entities, {self.metadata['relations']:,} relations)"
@@ -249,15 +268,16 @@ def _hash(*parts) -> str:
     return text_hash(json.dumps(parts))
 
 
-def _check(profiles: Profiles, rows: dict[str, int]) -> None:
-    for profile in (*profiles.entities, *profiles.relations):
-        for passage_id in profile.passages:
-            if passage_id not in rows:
-                of = profile.name if isinstance(profile, EntityProfile) else f"{profile.source} – {profile.target}"
-                raise DataError(
-                    f"the profile of {clean(of, 80)!r} names the passage {passage_id!r}, which is not in the corpus; "
-                    "add the passage or take its id out of the profile"
-                )
+def _check(tables: Tables, rows: Mapping[str, int]) -> None:
+    """Raise DataError for a profile of a passage that is not in the corpus."""
+    for table, ends in zip(tables, (1, 2)):
+        ids = pc.unique(pc.list_flatten(table["passages"])).to_pylist()
+        if (unknown := next((passage_id for passage_id in ids if passage_id not in rows), None)) is not None:
+            of = next(row[:ends] for row in rows_of(table) if unknown in row[table.column_names.index("passages")])
+            raise DataError(
+                f"the profile of {clean(' – '.join(of), 80)!r} names the passage {unknown!r}, which is not in the "
+                "corpus; add the passage or take its id out of the profile"
+            )
 
 
 WINDOW = 12_000  # cl100k tokens of fragments that are fused at once, as in LightRAG 1.5.7

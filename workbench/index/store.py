@@ -227,7 +227,7 @@ _AT_ONCE = 10_000  # rows that an iteration turns into Python objects together
 
 def table_rows(table: pa.Table, make: Callable[..., T]) -> Sequence[T]:
     """`make(*cells)` of each row of a table."""
-    rows = _TableRows(table, make)
+    rows = TableRows(table, make)
     return list(rows) if len(rows) <= KEPT else rows
 
 
@@ -267,7 +267,9 @@ class _Rows(Sequence[T]):
         raise NotImplementedError
 
 
-class _TableRows(_Rows[T]):
+class TableRows(_Rows[T]):
+    """`make(*cells)` of each row of a table, made each time it is read."""
+
     def __init__(self, table: pa.Table, make: Callable[..., T]):
         self._columns = [_one_chunk(column) for column in table.columns]
         self._make, self._length = make, len(table)

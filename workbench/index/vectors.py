@@ -36,9 +36,8 @@ class Vectors:
         """Write the available vectors of texts (text → row) into a matrix. Returns the texts without one."""
         left = dict(wanted)
         for rows, vectors in self._of_layers if left else ():
-            pairs = [(row, rows[text]) for text, row in left.items() if text in rows]
+            pairs = [(left.pop(text), rows[text]) for text in left.keys() & rows.keys()]
             _copy(matrix, pairs, lambda some, vectors=vectors: vectors[some])
-            left = {text: row for text, row in left.items() if text not in rows}
         if self._store is None or not left:
             return left
         stored = dict(zip(left, self._store.rows(list(left)).tolist()))
