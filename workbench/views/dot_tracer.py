@@ -72,19 +72,18 @@ class Tracer(Stepper[Dots]):
         if iteration not in range(last + 1):
             numbers = ", ".join(map(str, range(last + 1)))
             raise SettingError(f"DOT {dot} has no iteration {iteration!r}; there are {numbers}")
-        self.dot, self.at = dot, iteration
         self.path = self._region = None
-        self._draw()
+        self._show_at(dot, iteration)
         return at.iterations[iteration - 1] if iteration else at
 
     def zoom(self, path: str | None = None) -> JudgedPath | None:
         """Show one path, by its id, with its DOT and iteration; without an id, all paths again."""
-        judged = None if path is None else self.shown.path(path)
+        judged, at = None if path is None else self.shown.path(path), (self.dot, self.at)
         if judged:
             steps = ((dot.number, step) for dot in self.shown.dots for step in dot.iterations)
-            self.dot, self.at = next((dot, step.number) for dot, step in steps if judged in step.paths)
+            at = next((dot, step.number) for dot, step in steps if judged in step.paths)
         self.path, self._region = judged, None
-        self._draw()
+        self._show_at(*at)
         return self.path
 
     def most(self, nodes: int) -> Drawing:
@@ -219,6 +218,11 @@ class Tracer(Stepper[Dots]):
         return self._session.rivals(self._method_name, self._others)
 
     # -- what is shown ------------------------------------------------------------------------------------------------
+
+    def _show_at(self, dot: int, iteration: int) -> None:
+        """Show a DOT after an iteration; only another DOT has other stages."""
+        same, self.dot, self.at = dot == self.dot, dot, iteration
+        self._draw_stage() if same else self._draw()
 
     def _read(self, question: Question, name: str, moved: Mapping[str, Any]) -> tuple:
         retrieval, record = super()._read(question, name, moved)
