@@ -23,8 +23,9 @@ INDEX = """# Fidelity to the sources
 Each source is taken apart into the elements that it states: steps, equations, prompts, values, data, tables and claims.
 A page lists where the code holds each of them, and in which state:
 
-* **exact**: the default, or the command that makes the source's tables, does as the source says.
-* **setting**: a setting, profile or file does; the last column names it and says what the default does instead.
+* **exact**: the code does as the source says, by default; of data, models, temperatures and the rows of a table, in the
+  command that makes the source's tables.
+* **setting**: only a setting, profile or file makes it do so; the last column names it and says what the default does.
 * **open**: the source does not say how; the last column says how it is done here.
 * **differs**: nothing does as the source says, or it is missing; the last column says why, and what is in its place.
 
@@ -38,7 +39,7 @@ does as the text does. It does not say that a number can be reproduced: that tak
 class Element(NamedTuple):
     """`place` in the source, empty where the whole source is meant. `code`: `module:name` below `workbench`, or a file
     of the project; several between commas. `why`: of a setting, which one it is; of what is open, how it is done; of a
-    difference, its reason."""
+    difference, its reason; of what is exact, what the source leaves open in it."""
 
     element: str
     code: str
@@ -64,7 +65,7 @@ class Source(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of what the source says, that which is exact or a setting."""
+        """The share of what the source says that is exact or a setting."""
         return 1 - self.count(DIFFERS) / (len(self.elements) - self.count(OPEN))
 
 

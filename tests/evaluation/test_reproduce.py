@@ -100,6 +100,8 @@ def test_a_recipe_follows_the_conditions_of_the_paper():
     assert encoders == {None, "contriever", "gtr-t5-base", "text-embedding-3-small"}
     layers = recipes(paper("youtu"), "3")[0].layers
     assert layers["tree"]["max_clusters"] == 200 and layers["schema_graph"]["evolution"] == "gated"
+    (first, *_) = recipes(paper("reasoning"), "5.11")
+    assert first.layers["profiles"] == {"gleanings": 0, "fragments": 999}, "of a layer that the method's are made of"
 
 
 def test_the_questions_of_a_data_set_are_loaded_with_the_options_of_its_recipe(monkeypatch):

@@ -1,6 +1,6 @@
 """BDTR: two complementary thoughts per round, then a chain of reasoning decides which documents come first.
 
-Follows "Beyond Static Retrieval" (the paper; no official code is known), Eq. 1 to 6 and Algorithm 1:
+Follows "Beyond Static Retrieval" (arXiv 2509.25530; no official code is known), Eq. 1 to 6 and Algorithm 1:
 
     for t in 1..R:  fast, slow = dual thoughts(question, pool)          DTR: dual-thought retrieval
                     pool = pool + search(fast) + search(slow)           Eq. 4, maximum of scores
@@ -52,7 +52,7 @@ class BDTR(Iterative):
     """Bridge-guided dual-thought retrieval."""
 
     name = "bdtr"
-    paper = "Beyond Static Retrieval (BDTR)"
+    paper = "Beyond Static Retrieval (BDTR, arXiv 2509.25530)"
     steps = ("dual_thoughts", "reasoning_chain", "verify")
 
     @validated

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from workbench.data import Dataset
 from workbench.errors import SettingError
-from workbench.index.building import LAYERS
+from workbench.index.building import LAYERS, closure
 from workbench.index.textualise import SETTINGS as SETTINGS_OF_ARTICLES
 from workbench.index.usage import ARTICLES
 from workbench.measures import deepest
@@ -184,6 +184,7 @@ def _recipe(terms: Mapping[str, Any], data: str, encoder: str | None, variant: s
     read_by, answered = _read_by(terms, rankings)
     judged = any(row.measure in terms["reader"].get("judged", ()) for row in printed)
     kinds = dict.fromkeys(kind for ranking in rankings for kind in ranking.layers)
+    kinds |= dict.fromkeys(kind for kind in closure({*kinds}) if kind in terms["layers"])
     kinds |= dict.fromkeys(terms.get("more_layers", {}).get(data, ()))
     least = EVERY if ALL in terms.get("returns", {}).values() else WHOLE if terms.get("whole") else RANKED
     return Recipe(

@@ -30,7 +30,7 @@ class Structured(base.ContextReader):
     """Reads at most `budget` tokens, of which `entities`, `relations` and `paths` are shares."""
 
     name = "structured"
-    paper = "DotRAG; LightRAG (arXiv 2410.05779); PathRAG (arXiv 2502.14902)"
+    paper = "DotRAG (arXiv 2605.18760); LightRAG (arXiv 2410.05779); PathRAG (arXiv 2502.14902)"
 
     @validated
     class Settings(base.Settings):
@@ -134,7 +134,7 @@ class Essay(Structured):
     and F1 of them mean nothing, unless they are made short (`rewrite=true`)."""
 
     name = "essay"
-    paper = "DotRAG; LightRAG (arXiv 2410.05779)"
+    paper = "DotRAG (arXiv 2605.18760); LightRAG (arXiv 2410.05779)"
 
     @validated
     class Settings(Structured.Settings):

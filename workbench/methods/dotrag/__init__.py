@@ -1,7 +1,8 @@
 """DotRAG: a model writes rules for the paths that answer the question, and a search finds paths that satisfy them.
 
-Follows "DotRAG" (the paper; its code is not public). A question is divided into DOTs (divisions of thought), one for
-each of its concepts; each DOT has anchors in the graph, a region around them, and its own rules:
+Follows "DotRAG: Retrieval-Time Reasoning Along Paths" (arXiv 2605.18760; its code is not public). A question is divided
+into DOTs (divisions of thought), one for each of its concepts; each DOT has anchors in the graph, a region around them,
+and its own rules:
 
     DOTs = select(question)                                    1  neighbourhood selection
     for each DOT, independent of the others:
@@ -72,7 +73,7 @@ class DotRAG(Method):
     """Paths of the typed graph that satisfy rules written by a model for the question."""
 
     name = "dotrag"
-    paper = "DotRAG: division of thought over a graph"
+    paper = "DotRAG (arXiv 2605.18760)"
     layers = ("passages", "typed")
     steps = ("select_regions", "dot_rules", "judge_paths", "fallback_query")
     scale = "cosine"
