@@ -26,14 +26,8 @@ ROOT = Path(__file__).parents[1]
 TOOL = loaded(ROOT / "docs" / "fidelity.py", "fidelity_of_the_sources")
 SOURCES = TOOL.sources()
 ELEMENTS = [(source.name, element) for source in SOURCES for element in source.elements]
-COUNTED = {
-    "bdtr": 39,
-    "catrag": 47,
-    "dotrag": 58,
-    "graphrag_bench": 35,
-    "reasoning": 80,
-    "youtu": 73,
-}  # when the lists were last read against the sources
+# When the lists were last read against the sources.
+COUNTED = {"bdtr": 39, "catrag": 47, "dotrag": 58, "graphrag_bench": 35, "reasoning": 80, "youtu": 73}
 REACHED = 0.93
 
 
@@ -108,8 +102,7 @@ def test_what_a_setting_does_the_default_does_not():
 def test_lines_of_python_run(tiny_index):
     lines = [line for _, one in ELEMENTS for line in re.findall(r"`([^`]*networkx\.[^`]*)`", one.why)]
     degree, clustering = (eval(line, {"networkx": networkx, "index": tiny_index}) for line in lines)
-    assert 0 < degree < len(tiny_index.graph.to_networkx())
-    assert 0 <= clustering <= 1
+    assert 0 < degree < len(tiny_index.graph.to_networkx()) and 0 <= clustering <= 1
 
 
 def test_the_pages_are_those_of_the_lists():

@@ -419,8 +419,8 @@ def test_a_form_that_was_not_filled_in_is_no_answer(name, text):
 def test_a_refusal_or_a_table_inside_json_is_no_query(query):
     with pytest.raises(Unreadable):
         parse(STEPS["fallback_query"], Reply(json.dumps({"query": query})))
-    verdicts = [{"id": id, "label": "partial", "confidence": 1, "justification": "", "next_question": said}
-                for id, said in [("a", query), ("b", "Where was Ada born?")]]  # fmt: skip
+    verdict = {"id": "a", "label": "partial", "confidence": 1, "justification": "", "next_question": query}
+    verdicts = [verdict, verdict | {"id": "b", "next_question": "Where was Ada born?"}]
     value, level = parse(STEPS["judge_paths"], Reply(json.dumps({"verdicts": verdicts})))
     assert ([verdict.id for verdict in value.verdicts], level) == (["b"], "repaired")
 
