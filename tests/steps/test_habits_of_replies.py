@@ -371,19 +371,14 @@ def test_a_draft_is_not_taken_for_an_answer_that_is_cut():
 # -- single habits ----------------------------------------------------------------------------------------------------
 
 
+BORN = {"triples": [["Ada", "born in", "Orsby"]], "dropped": 0}
+
+
 @pytest.mark.parametrize(
     ("name", "text", "wanted"),
     [
-        (
-            "triples",
-            '{"triples": ["Ada", "born in", "Orsby"]}',
-            {"triples": [["Ada", "born in", "Orsby"]], "dropped": 0},
-        ),
-        (
-            "triples",
-            '{"triples": [{"subject": "Ada", "predicate": "born in", "object": "Orsby"}]}',
-            {"triples": [["Ada", "born in", "Orsby"]], "dropped": 0},
-        ),
+        ("triples", '{"triples": ["Ada", "born in", "Orsby"]}', BORN),
+        ("triples", '{"triples": [{"subject": "Ada", "predicate": "born in", "object": "Orsby"}]}', BORN),
         ("fact_filter", '{"facts": [{"head": "a", "relation": "b", "tail": "c"}]}', {"facts": [["a", "b", "c"]]}),
         ("verify", '{"documents": ["[2]", "Document 3", 4]}', {"documents": [2, 3, 4]}),
         ("verify", '{"documents": "[2, 3]"}', {"documents": [2, 3]}),
