@@ -233,6 +233,15 @@ def words(text: str) -> list[str]:
     return _words().findall(normalized("NFC", text).casefold())
 
 
+def search_terms(text: str) -> list[str]:
+    """The words that a search matches: those of a text, and han and kana with their neighbour as well.
+
+    >>> search_terms("Die Brücke"), search_terms("沙湖，桥")
+    (['die', 'brücke'], ['沙', '湖', '桥', '沙湖'])
+    """
+    return words(text) + neighbours(text)
+
+
 def bounded(name: str) -> str:
     """The expression of a name at word boundaries, as it is written; within han and kana there are none.
 

@@ -11,8 +11,10 @@ from tiny import PASSAGES, TinyEncoder, tiny_dataset
 
 from workbench.data import Dataset
 from workbench.index import Index
-from workbench.methods.bm25 import BM25, _words
+from workbench.methods.bm25 import BM25
 from workbench.records import Passage
+from workbench.source import depends
+from workbench.text import search_terms
 
 QUESTIONS = ("Which lake does the River Aldra flow into?", "river river Orsby", "東京 twin", "nothing known", "xyzzy")
 
@@ -37,18 +39,21 @@ def rankings(index, **settings):
 
 @pytest.mark.parametrize("settings", [{}, {"k1": 0.9, "b": 0.4}])
 def test_the_scores_are_those_of_bm25s_to_the_bit(index, settings):
-    words = [_words(passage.content) for passage in PASSAGES]
+    words = [search_terms(passage.content) for passage in PASSAGES]
     peer = bm25s.BM25(**{"k1": 1.5, "b": 0.75, **settings}, method="lucene")
     peer.index(words, show_progress=False)
     known = {word for found in words for word in found}
     for method in (BM25(index, **settings), BM25(index, **settings)):  # made, and read back
         for question in QUESTIONS[:-1]:
-            asked = [word for word in _words(question) if word in known]
+            asked = [word for word in search_terms(question) if word in known]
             assert np.array_equal(method._scores(asked), peer.get_scores(asked))
 
 
 def test_what_is_kept_is_read_without_the_library(index, monkeypatch):
     made = rankings(index)
+    assert [*depends(search_terms, versions=False).units] == [
+        "text.py"
+    ]  # its key read 57 modules, longer than a search
     monkeypatch.setitem(sys.modules, "bm25s", None)  # to import it is an error
     assert rankings(Index.open(index.folder, index.encoder)) == made and made[0] and not made[-1]
     with pytest.raises(ImportError):

@@ -286,6 +286,7 @@ TAGS = {
     "Magistral": "[THINK]{}[/THINK]", "begun in the prompt": "{}</think>",
     "gpt-oss": "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
 }  # fmt: skip
+BORN = {"triples": [["Ada", "born in", "Orsby"]], "dropped": 0}
 WORDS = [
     "Orsby", "Aldra", "lies on", "perhaps", "so {maybe}", "[1]", "or [2, 3]", "the form is", "no:", "wait", "{", "}",
 ]  # fmt: skip
@@ -369,9 +370,6 @@ def test_a_draft_is_not_taken_for_an_answer_that_is_cut():
 
 
 # -- single habits ----------------------------------------------------------------------------------------------------
-
-
-BORN = {"triples": [["Ada", "born in", "Orsby"]], "dropped": 0}
 
 
 @pytest.mark.parametrize(

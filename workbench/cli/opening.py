@@ -11,7 +11,6 @@ from rich.markup import escape
 from workbench.cli import options as opt
 from workbench.cli.shell import err
 from workbench.errors import DataError, IndexFault, SettingError
-from workbench.settings import parse_value
 
 exporting: ContextVar[Any] = ContextVar("exporting", default=None)  # the `Export` that engines belong to
 
@@ -22,6 +21,8 @@ def names(given: str | None) -> list[str] | None:
 
 def pairs(option: str, given: list[str] | None, form: str = "key=value") -> dict[str, Any]:
     """The values of an option that is given as key=value, perhaps several times; `form` is what a message names."""
+    from workbench.settings import parse_value
+
     pairs = [pair.partition("=") for pair in given or ()]
     if bad := [key for key, equals, _ in pairs if not equals]:
         raise SettingError(f"{option} {bad[0]!r}: write {form}")
@@ -186,6 +187,7 @@ def engine(model: opt.Model, spec: str | None = None, *, vectors: bool = False):
 def reader(spec: str | None, engine, index, options: opt.OfReader):
     """The reader of a SPEC with what options add to it; none without a SPEC."""
     import workbench as wb
+    from workbench.settings import parse_value
 
     given = {name: value for name, value in vars(options).items() if value is not None}
     given |= {"retry": parse_value(given["retry"])} if "retry" in given else {}

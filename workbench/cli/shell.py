@@ -18,7 +18,6 @@ from rich.table import Table
 from workbench.cli.options import flattened
 from workbench.errors import Deferred, WorkbenchError
 from workbench.text import clean, printable, printable_json
-from workbench.views.terminal import lay_out
 
 # Group in the help → its verbs, both in the order in which the help shows them.
 GROUPS = {
@@ -134,6 +133,8 @@ def fields_of(record: Any, *names: str, **more: Any) -> dict:
 
 def table_of(rows: Any, columns: Sequence[str] | None = None, lead: int = 1):
     """Some columns of rows or of a data frame, laid out for the terminal, where the first `lead` of them name a row."""
+    from workbench.views.terminal import lay_out
+
     rows = plain(rows)
     return lay_out([{name: row[name] for name in columns or row if name in row} for row in rows], out, lead)
 

@@ -14,7 +14,6 @@ from workbench.cli import options as opt
 from workbench.cli.shell import KINDS, Output, err, fields_of, listed, plain, table_of, verb, warning_lines
 from workbench.errors import SettingError
 from workbench.text import clean
-from workbench.views.terminal import cell_text
 
 
 @verb(name="list")
@@ -71,6 +70,7 @@ def index(
     import workbench as wb
     from workbench.data.curated import extracted
     from workbench.index.index import place_of
+    from workbench.views.terminal import cell_text
 
     chosen: dict[str, dict[str, Any]] = {}
     form = "layer.setting=value, such as facts.normalise=ascii"

@@ -22,7 +22,7 @@ from workbench.data import Extraction
 from workbench.index.extractions import ExtractionsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
-from workbench.index.store import made_rows, map_vectors, read_columns, read_table, table_rows, write_table
+from workbench.index.store import array_of, made_rows, map_vectors, read_columns, read_table, table_rows, write_table
 from workbench.index.vectors import encode_to
 from workbench.records import Triple
 from workbench.settings import validated
@@ -100,7 +100,7 @@ class FactsLayer(Layer):
     def _ends(self, column: str) -> np.ndarray:
         import pyarrow.compute as pc
 
-        return pc.index_in(self._table[column], self.phrase_column).to_numpy().astype(np.int64)
+        return array_of(pc.index_in(self._table[column], self.phrase_column).combine_chunks()).astype(np.int64)
 
     @cached_property
     def _relations(self) -> tuple[list[str], np.ndarray]:
@@ -108,7 +108,8 @@ class FactsLayer(Layer):
         import pyarrow.compute as pc
 
         names = pc.unique(self._table["relation"])
-        return names.to_pylist(), pc.index_in(self._table["relation"], names).to_numpy().astype(np.int64)
+        rows = pc.index_in(self._table["relation"], names).combine_chunks()
+        return names.to_pylist(), array_of(rows).astype(np.int64)
 
     def in_words(self, rows: Sequence[int]) -> list[tuple[str, str, str]]:
         """Facts by their rows; quicker for many than reading each of `facts`."""

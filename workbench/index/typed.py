@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from workbench.data.graph import UNKNOWN, EntityType, Schema, read_schema
 from workbench.index.layer import Build, Layer, NoSettings
 from workbench.index.profiles import SCHEMAS, ProfilesLayer, Tables
-from workbench.index.store import map_vectors, read_columns, read_table, write_table
+from workbench.index.store import array_of, map_vectors, read_columns, read_table, write_table
 from workbench.index.vectors import encode_to
 from workbench.records import Entity
 
@@ -73,7 +73,7 @@ class TypedLayer(Layer):
         # Read at once, because a later build takes the files away; made into lists when they are looked at.
         self._relations = read_columns(folder / "relations.parquet")
         self.sources, self.targets, self.weights = (
-            self._relations[n].to_numpy() for n in ("source", "target", "weight")
+            array_of(self._relations[n].combine_chunks()) for n in ("source", "target", "weight")
         )
         self._linked = {what: read_table(folder / f"{what}_passages.parquet") for what in self.linked}
         self._schema = read_schema(folder / "schema.json")

@@ -14,7 +14,7 @@ from workbench.methods.base import Method
 from workbench.records import Evidence, ranked
 from workbench.settings import NonNegative, Share, validated
 from workbench.source import hash_of
-from workbench.text import neighbours, words
+from workbench.text import search_terms
 from workbench.trace import Trace
 
 _CSC = ("data", "indices", "indptr")
@@ -37,7 +37,7 @@ class BM25(Method):
     def prepare(self) -> None:
         self._passages = self.index.passages.passages
         layer, store = self.index.manifest["layers"]["passages"]["key"], self.index.store
-        made_by = {"bm25s": version("bm25s"), "words": hash_of(_words)}
+        made_by = {"bm25s": version("bm25s"), "words": hash_of(search_terms)}
         arrays = cached_arrays(store.derived(self.name, layer, **asdict(self.settings), **made_by), self._indexed)
         self._words = arrays["words"].tobytes().decode().split("\n")
         self._matrix = tuple(arrays[name] for name in _CSC)
@@ -47,7 +47,7 @@ class BM25(Method):
         columns (`data`, `indices`, `indptr`), one for each of the sorted words."""
         import bm25s
 
-        words = [_words(passage.content) for passage in self._passages]
+        words = [search_terms(passage.content) for passage in self._passages]
         column_of, scores = {}, dict.fromkeys(_CSC, np.zeros(0, dtype=np.float32))
         if any(words):
             made = bm25s.BM25(k1=self.settings.k1, b=self.settings.b, method="lucene")
@@ -66,7 +66,7 @@ class BM25(Method):
         }
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
-        words = [word for word in _words(question) if self._column(word) is not None]
+        words = [word for word in search_terms(question) if self._column(word) is not None]
         with trace.span("RETRIEVER", "match words", question=question) as span:
             span.set(words=words)
             scores = self._scores(words)
@@ -86,11 +86,3 @@ class BM25(Method):
             span = slice(indptr[column], indptr[column + 1])
             scores[indices[span]] += data[span]
         return scores
-
-
-def _words(text: str) -> list[str]:
-    """
-    >>> _words("Die Brücke"), _words("沙湖，桥")
-    (['die', 'brücke'], ['沙', '湖', '桥', '沙湖'])
-    """
-    return words(text) + neighbours(text)

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from workbench.display import text
 from workbench.operators.types import Types
 from workbench.records import Binding, Match, Pattern, Proof, Triple, ranked
-from workbench.sparql import supporting
 from workbench.text import clean, short
 from workbench.trace import Trace
 from workbench.views.drawing import (
@@ -210,6 +209,8 @@ class _End(NamedTuple):
 def proof_drawing(proof: Proof, facts: Sequence[Triple] = (), *, types: Types | None = None) -> Drawing:
     """The match of the answer, else of the best binding, or the partial match if none is complete; `facts` are those
     that were searched, `types` those of the index."""
+    from workbench.sparql import supporting  # loads the parser, and each page of evidence loads this module
+
     complete = bool(proof.bindings)
     matches = proof.bindings[supporting(proof)].matches if complete else proof.partial
     ends = _in_rows(matches, _APART if facts else _NEAR)
