@@ -100,7 +100,7 @@ class FactsLayer(Layer):
     def _ends(self, column: str) -> np.ndarray:
         import pyarrow.compute as pc
 
-        return array_of(pc.index_in(self._table[column], self.phrase_column).combine_chunks()).astype(np.int64)
+        return array_of(pc.index_in(self._table[column], self.phrase_column)).astype(np.int64)
 
     @cached_property
     def _relations(self) -> tuple[list[str], np.ndarray]:
@@ -108,8 +108,7 @@ class FactsLayer(Layer):
         import pyarrow.compute as pc
 
         names = pc.unique(self._table["relation"])
-        rows = pc.index_in(self._table["relation"], names).combine_chunks()
-        return names.to_pylist(), array_of(rows).astype(np.int64)
+        return names.to_pylist(), array_of(pc.index_in(self._table["relation"], names)).astype(np.int64)
 
     def in_words(self, rows: Sequence[int]) -> list[tuple[str, str, str]]:
         """Facts by their rows; quicker for many than reading each of `facts`."""

@@ -180,14 +180,12 @@ def read_columns(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 def read_table(path: Path, *, strings: tuple[str, ...] = ()) -> dict[str, Any]:
     """Columns of a Parquet file: numpy arrays, or lists for those named in `strings`."""
     table = read_columns(path)
-    return {
-        name: table[name].to_pylist() if name in strings else array_of(table[name].combine_chunks())
-        for name in table.column_names
-    }
+    return {name: table[name].to_pylist() if name in strings else array_of(table[name]) for name in table.column_names}
 
 
-def array_of(column: pa.Array) -> np.ndarray:
-    """A column of numbers without a copy; Arrow's own `to_numpy` would load pandas."""
+def array_of(column: pa.ChunkedArray) -> np.ndarray:
+    """A column of numbers, without a copy if it has one chunk; Arrow's own `to_numpy` would load pandas."""
+    column = column.combine_chunks()
     plain = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
     return np.from_dlpack(column) if plain and not column.null_count else column.to_numpy(zero_copy_only=False)
 

@@ -73,7 +73,7 @@ class TypedLayer(Layer):
         # Read at once, because a later build takes the files away; made into lists when they are looked at.
         self._relations = read_columns(folder / "relations.parquet")
         self.sources, self.targets, self.weights = (
-            array_of(self._relations[n].combine_chunks()) for n in ("source", "target", "weight")
+            array_of(self._relations[n]) for n in ("source", "target", "weight")
         )
         self._linked = {what: read_table(folder / f"{what}_passages.parquet") for what in self.linked}
         self._schema = read_schema(folder / "schema.json")

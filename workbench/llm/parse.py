@@ -85,7 +85,7 @@ def _prose(step: Step, reply: Reply, messages: Sequence[Message]) -> tuple[BaseM
         value = step.read(text)
         if "\\u" in text:  # an escape, where prose is wrapped in JSON
             value = step.output.model_validate(all_storable(value.model_dump()))
-    except (ValueError, ValidationError) as error:
+    except ValueError as error:
         raise Unreadable(_reason(error, reply)) from None
     if not _lists_nothing(value) and (copied := _copied(step, text, messages)):
         raise Unreadable(copied)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import asdict
-from importlib.metadata import version
+from inspect import getsource
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from workbench.methods.base import Method
 from workbench.records import Evidence, ranked
 from workbench.settings import NonNegative, Share, validated
 from workbench.source import hash_of
-from workbench.text import search_terms
+from workbench.text import search_terms, text_hash
 from workbench.trace import Trace
 
 _CSC = ("data", "indices", "indptr")
@@ -37,7 +37,7 @@ class BM25(Method):
     def prepare(self) -> None:
         self._passages = self.index.passages.passages
         layer, store = self.index.manifest["layers"]["passages"]["key"], self.index.store
-        made_by = {"bm25s": version("bm25s"), "words": hash_of(search_terms)}
+        made_by = {"words": hash_of(search_terms), "matrix": text_hash(getsource(BM25._indexed))}
         arrays = cached_arrays(store.derived(self.name, layer, **asdict(self.settings), **made_by), self._indexed)
         self._words = arrays["words"].tobytes().decode().split("\n")
         self._matrix = tuple(arrays[name] for name in _CSC)
